@@ -1,0 +1,119 @@
+package action
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
+)
+
+const (
+	// maxLine bounds the memory of a scanner. Real lines reach 8 MiB (a metaData with a very wide schema).
+	maxLine = 1 << 30
+	// chunk is what is read at once. Lines that are longer are put together in a second buffer.
+	chunk = 64 << 10
+)
+
+// Scanner reads the actions of a commit, one line at a time. It holds one line and the action in it and no more, so its
+// memory is about twice the longest line; a line of more than 1 GiB is refused. Texts that repeat from line to line, the
+// partition values, are held once. A Scanner is for one goroutine.
+type Scanner struct {
+	src   *bufio.Reader
+	long  []byte // a line that does not fit src's buffer
+	limit int    // longest line
+	line  int64  // number of the line at hand, from 1
+	kinds Kind
+	dec   decoder
+	err   error // what ended the scan
+}
+
+// NewScanner returns a scanner over the lines of r that yields the actions of the given kinds, or all when none is
+// given. Lines of other kinds are checked to be JSON but not decoded, which costs about a third.
+func NewScanner(r io.Reader, kinds ...Kind) *Scanner {
+	s := &Scanner{src: bufio.NewReaderSize(r, chunk), limit: maxLine, dec: newDecoder()}
+	for _, k := range kinds {
+		s.kinds |= k
+	}
+	if len(kinds) == 0 {
+		s.kinds = kindAll
+	}
+	return s
+}
+
+// Reset makes the scanner read the lines of r, with the kinds and buffers it has. A log of many small commits is read
+// with one scanner.
+func (s *Scanner) Reset(r io.Reader) {
+	s.src.Reset(r)
+	s.line, s.err = 0, nil
+}
+
+// OmitStats leaves Add.Stats empty from now on: statistics are most of a line, and only pruning needs them (C7).
+func (s *Scanner) OmitStats() { s.dec.omitStats = true }
+
+// Line returns the number of the line that the last action or error came from, counted from 1.
+func (s *Scanner) Line() int64 { return s.line }
+
+// Next returns the next action, io.EOF after the last one. A line that is cut, or is no JSON object with at most one
+// action, is a deltaerr Corrupt naming the line number (L9). Blank lines, unknown actions and actions without a value
+// are passed over (A1). Errors of the reader are returned as they are. After an error, every call returns it again.
+func (s *Scanner) Next() (Action, error) {
+	for s.err == nil {
+		var line []byte
+		if line, s.err = s.readLine(); s.err != nil {
+			break
+		}
+		if line = bytes.Trim(line, " \t\r\n"); len(line) == 0 {
+			continue
+		}
+		a, found, err := s.dec.decodeLine(line, s.kinds)
+		if err != nil {
+			s.err = s.atLine(err)
+			break
+		}
+		if found {
+			return a, nil
+		}
+	}
+	return Action{}, s.err
+}
+
+// readLine returns the next line, valid until the next call. The last one may lack its newline.
+func (s *Scanner) readLine() ([]byte, error) {
+	s.line++
+	s.long = s.long[:0]
+	for {
+		part, err := s.src.ReadSlice('\n')
+		if len(s.long)+len(part) > s.limit {
+			return nil, s.corrupt(fmt.Sprintf("is longer than %d bytes", s.limit))
+		}
+		atEnd := err == io.EOF //nolint:errorlint // the end itself: a wrapped one is a stream that was cut
+		whole := err == nil || (atEnd && len(s.long)+len(part) > 0)
+		switch {
+		case whole && len(s.long) == 0:
+			return part, nil
+		case !whole && !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+		if s.long = append(s.long, part...); whole {
+			return s.long, nil
+		}
+	}
+}
+
+// atLine makes a deltaerr Corrupt of what is wrong with the line at hand.
+func (s *Scanner) atLine(err error) error {
+	switch {
+	case errors.As(err, new(shapeError)):
+		return s.corrupt(err.Error())
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+		return s.corrupt("is cut", deltaerr.Hint("restore the file: what the line said cannot be known"))
+	}
+	return s.corrupt("is not valid JSON", deltaerr.Cause(err))
+}
+
+func (s *Scanner) corrupt(msg string, attrs ...deltaerr.Attr) error {
+	return deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("line %d %s", s.line, msg), attrs...)
+}
