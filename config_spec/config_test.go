@@ -1,0 +1,167 @@
+package configspec
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestDecodeFillsDefaults(t *testing.T) {
+	want := Config{
+		URI: "table", Mode: "snapshot", Columns: []string{}, BatchRows: 8192, BatchBytes: 8 << 20, Format: "json",
+		Values:          Values{Decimal: "string", Int64: "number", Timestamp: "rfc3339", Binary: "base64", NonFinite: "string"},
+		IncludeMetadata: []string{}, KeyColumns: []string{}, CheckpointLimit: 65536, CheckpointLimitBytes: 64 << 20,
+		AutoReplayNacks: true, RetryMaxElapsed: 5 * time.Minute, Scan: Scan{MemoryLimit: 64 << 20},
+	}
+	got, err := Decode(map[string]any{"uri": "table"})
+	if err != nil || !reflect.DeepEqual(want, got) {
+		t.Fatalf("want %+v\ngot  %+v, %v", want, got, err)
+	}
+}
+
+func TestDecodeReadsEveryField(t *testing.T) {
+	version, limit := int64(3), int64(10)
+	want := Config{
+		URI: "file:///t", Version: &version, Mode: "snapshot", Columns: []string{"id", "Amount"}, Limit: &limit,
+		BatchRows: 100, BatchBytes: 1 << 20, Format: "structured",
+		Values:          Values{Decimal: "number", Int64: "string", Timestamp: "unix_micros", Binary: "hex", NonFinite: "fail"},
+		IncludeMetadata: []string{"row", "file"}, KeyColumns: []string{"ID"}, CheckpointLimit: 7, CheckpointLimitBytes: 64000,
+		RetryMaxElapsed: 90 * time.Second, Scan: Scan{MemoryLimit: 1000},
+	}
+	raw := map[string]any{
+		"uri": "file:///t", "version": 3, "mode": "snapshot", "columns": []any{"id", "Amount"}, "limit": float64(10),
+		"batch_rows": int64(100), "batch_bytes": "1MiB", "format": "structured",
+		"values": map[string]any{
+			"decimal": "number", "int64": "string", "timestamp": "unix_micros", "binary": "hex", "non_finite": "fail",
+		},
+		"include_metadata": []any{"row", "file"}, "key_columns": []string{"ID"}, "checkpoint_limit": uint64(7),
+		"checkpoint_limit_bytes": "64 kB", "auto_replay_nacks": false, "retry_max_elapsed": "1m30s",
+		"scan": map[string]any{"memory_limit": 1000},
+	}
+	got, err := Decode(raw)
+	if err != nil || !reflect.DeepEqual(want, got) {
+		t.Fatalf("want %+v\ngot  %+v, %v", want, got, err)
+	}
+}
+
+func TestDecodeOfAssignmentsEqualsDecodeOfValues(t *testing.T) {
+	raw, err := Assign([]string{
+		"uri=t", "batch_rows=5", "batch_rows=6", "scan.memory_limit=1MiB", "columns=a,b", `key_columns=["a","b"]`,
+		"auto_replay_nacks=false", "values.decimal=number", "include_metadata=",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Decode(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Decode(map[string]any{
+		"uri": "t", "batch_rows": 6, "scan": map[string]any{"memory_limit": 1 << 20}, "columns": []any{"a", "b"},
+		"key_columns": []any{"a", "b"}, "auto_replay_nacks": false, "values": map[string]any{"decimal": "number"},
+	})
+	if err != nil || !reflect.DeepEqual(want, got) {
+		t.Fatalf("want %+v\ngot  %+v, %v", want, got, err)
+	}
+}
+
+func TestAssignRefusesWhatIsNoField(t *testing.T) {
+	for text, want := range map[string]string{
+		"uri":           `"uri" is not an assignment: write field=value`,
+		"colums=a":      "delta_lake.colums: is not a field",
+		"values=x":      "delta_lake.values: is not a field",
+		"uri.deep=x":    "delta_lake.uri.deep: is not a field",
+		`columns=["a"x`: `delta_lake.columns: must be a JSON array of strings, or elements joined by commas, got "[\"a\"x"`,
+	} {
+		_, err := Assign([]string{text})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: want %s, got %v", text, want, err)
+		}
+	}
+}
+
+func TestDecodeReportsEveryProblemWithItsPath(t *testing.T) {
+	_, err := Decode(map[string]any{
+		"batch_rows": 0, "batch_bytes": "1.5MiB", "colums": []any{"a"}, "version": -1, "limit": 1.5, "format": "xml",
+		"values": map[string]any{"decimal": "float", "deep": 1}, "scan": "big", "columns": []any{"a", 1},
+		"include_metadata": []any{"file", "line"}, "retry_max_elapsed": "5", "auto_replay_nacks": "yes",
+		"checkpoint_limit": "many", "mode": nil,
+	})
+	want := []string{
+		"delta_lake.uri: is required",
+		"delta_lake.version: must be at least 0, got -1",
+		"delta_lake.columns: element 2 must be text, got 1 (quote what is not meant as a number or boolean)",
+		"delta_lake.limit: must be a whole number, got 1.5",
+		"delta_lake.batch_rows: must be at least 1, got 0",
+		`delta_lake.batch_bytes: must be a number of bytes, or text such as 64KiB or 8MiB, got "1.5MiB"`,
+		`delta_lake.format: must be one of json, json_lines, arrow_ipc, structured, got "xml"`,
+		`delta_lake.values.decimal: must be one of string, number, got "float"`,
+		"delta_lake.values.deep: is not a field; there are decimal, int64, timestamp, binary, non_finite",
+		`delta_lake.include_metadata: element 2 must be one of file, row, got "line"`,
+		`delta_lake.checkpoint_limit: must be a whole number, got "many"`,
+		`delta_lake.auto_replay_nacks: must be true or false, got "yes"`,
+		`delta_lake.retry_max_elapsed: must be a duration such as 30s or 5m, got "5"`,
+		"delta_lake.scan: must be an object with the fields memory_limit",
+		"delta_lake.colums: is not a field; there are uri, mode, version, columns, limit, batch_rows, batch_bytes, format, " +
+			"values, include_metadata, key_columns, checkpoint_limit, checkpoint_limit_bytes, auto_replay_nacks, retry_max_elapsed, scan",
+	}
+	if got := strings.Split(err.Error(), "\n"); !reflect.DeepEqual(want, got) {
+		t.Errorf("want\n%s\ngot\n%s", strings.Join(want, "\n"), err)
+	}
+	if got := len(Problems(err)); got != len(want) {
+		t.Errorf("want %d problems, got %d", len(want), got)
+	}
+}
+
+func TestFieldsThatDoNotGoTogether(t *testing.T) {
+	for name, c := range map[string]struct {
+		raw  map[string]any
+		want []string
+	}{
+		"a key in a format without row messages": {
+			map[string]any{"format": "json_lines", "key_columns": []any{"id"}},
+			[]string{"delta_lake.key_columns: needs one message a row: set delta_lake.format to json or structured"},
+		},
+		"row numbers in a format without row messages": {
+			map[string]any{"format": "arrow_ipc", "include_metadata": []any{"file", "row"}},
+			[]string{"delta_lake.include_metadata: row needs one message a row: set delta_lake.format to json or structured"},
+		},
+		"a key that is not read": {
+			map[string]any{"columns": []any{"id", "b"}, "key_columns": []any{"ID", "c"}},
+			[]string{`delta_lake.key_columns: column "c" must be among delta_lake.columns`},
+		},
+		"a key of all columns":     {map[string]any{"key_columns": []any{"c"}}, nil},
+		"a bad format and a key":   {map[string]any{"format": "xml", "key_columns": []any{"c"}}, nil},
+		"the file in any format":   {map[string]any{"format": "json_lines", "include_metadata": []any{"file"}}, nil},
+		"nothing but what it must": {map[string]any{}, nil},
+	} {
+		if got := LintConfig(c.raw); !reflect.DeepEqual(c.want, got) {
+			t.Errorf("%s: want %q, got %q", name, c.want, got)
+		}
+	}
+}
+
+func TestLintFieldNamesTheField(t *testing.T) {
+	for _, c := range []struct {
+		path  string
+		value any
+		want  []string
+	}{
+		{"batch_rows", 0, []string{"delta_lake.batch_rows: must be at least 1, got 0"}},
+		{"batch_rows", 1, nil},
+		{"batch_rows", nil, nil},
+		{"batch_rows", map[string]any{}, []string{"delta_lake.batch_rows: must be a whole number, got an object"}},
+		{"values.binary", "octal", []string{`delta_lake.values.binary: must be one of base64, hex, got "octal"`}},
+		{"columns", "id", []string{`delta_lake.columns: must be a list, got "id"`}},
+		{"columns", []any{"a", "b", "a"}, []string{`delta_lake.columns: "a" is there twice`}},
+		{"retry_max_elapsed", "-1s", []string{"delta_lake.retry_max_elapsed: must be longer than 0s, got -1s"}},
+		{"uri", "", []string{"delta_lake.uri: must not be empty"}},
+		{"values", 1, nil},
+		{"nothing", 1, nil},
+	} {
+		if got := LintField(c.path, c.value); !reflect.DeepEqual(c.want, got) {
+			t.Errorf("%s = %v: want %q, got %q", c.path, c.value, c.want, got)
+		}
+	}
+}

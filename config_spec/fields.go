@@ -1,0 +1,153 @@
+package configspec
+
+import (
+	"math"
+	"time"
+)
+
+// Fields returns the fields of delta_lake in the order of the reference. The slice is fresh.
+func Fields() []Field {
+	var all []Field
+	for _, group := range [][]Field{tableFields(), outputFields(), deliveryFields(), scanFields()} {
+		all = append(all, group...)
+	}
+	return all
+}
+
+func tableFields() []Field {
+	return []Field{{
+		Name: "uri", Kind: String, Required: true, Examples: []any{"./data/orders", "file:///data/orders"},
+		Description: "Where the table is: a local path or a `file://` URI of the directory that holds `_delta_log`.",
+		set:         into(func(c *Config) *string { return &c.URI }),
+	}, {
+		Name: "mode", Kind: Enum, Default: "snapshot", Examples: []any{"snapshot"},
+		Description: "What is read.",
+		Options:     []Option{{"snapshot", "The rows of one version, then the input ends."}},
+		set:         into(func(c *Config) *string { return &c.Mode }),
+	}, {
+		Name: "version", Kind: Int, Max: math.MaxInt64, Examples: []any{12},
+		Description: "The table version to read. The latest version when left out.",
+		set:         intoOptional(func(c *Config) **int64 { return &c.Version }),
+	}, {
+		Name: "columns", Kind: StringList, Default: []any{}, Examples: []any{[]any{"id", "amount"}},
+		Description: "The top-level columns to read, in this order. All columns, in the order of the schema, when empty. " +
+			"Names are found without regard to case and keep the spelling of the schema; an unknown one is an error.",
+		set: into(func(c *Config) *[]string { return &c.Columns }),
+	}, {
+		Name: "limit", Kind: Int, Max: math.MaxInt64, Examples: []any{1000},
+		Description: "The number of rows after which the input ends. All rows when left out; `0` reads no file.",
+		set:         intoOptional(func(c *Config) **int64 { return &c.Limit }),
+	}}
+}
+
+func outputFields() []Field {
+	return []Field{{
+		Name: "batch_rows", Kind: Int, Default: 8192, Min: 1, Max: math.MaxInt32, Examples: []any{1000},
+		Description: "The largest number of rows in a batch. A batch is complete when this or `batch_bytes` is reached.",
+		set:         into(func(c *Config) *int64 { return &c.BatchRows }),
+	}, {
+		Name: "batch_bytes", Kind: Size, Default: "8MiB", Min: 1, Max: math.MaxInt64, Examples: []any{"1MiB", 500000},
+		Description: "The size at which a batch is complete, in bytes of encoded rows. One larger row is a batch of its own.",
+		set:         into(func(c *Config) *int64 { return &c.BatchBytes }),
+	}, {
+		Name: "format", Kind: Enum, Default: "json", Examples: []any{"json_lines"},
+		Description: "What a message holds.",
+		Options: []Option{
+			{"json", "One message a row: a JSON object as bytes. The fastest form for outputs that take rows as they are."},
+			{"json_lines", "One message a batch: its rows as JSON objects, joined by newlines."},
+			{"arrow_ipc", "One message a batch: an Arrow IPC stream with the schema and one record batch."},
+			{"structured", "One message a row: a structured value, ready for mappings. Its keys are sorted when it is encoded."},
+		},
+		set: into(func(c *Config) *string { return &c.Format }),
+	}, {
+		Name: "values", Kind: Object, Children: valueFields(), Examples: []any{map[string]any{"decimal": "number"}},
+		Description: "How values are written in `json`, `json_lines` and `structured`.",
+	}, {
+		Name: "include_metadata", Kind: EnumList, Default: []any{}, Examples: []any{[]any{"file", "row"}}, Advanced: true,
+		Description: "Metadata to add to each message, besides what is always there.",
+		Options: []Option{
+			{"file", "`delta_file`: the data file's path in the table. A batch then ends with its file."},
+			{"row", "`delta_row`: the row's number in its file, from 0. A batch then ends with its file. Formats with one message a row only."},
+		},
+		set: into(func(c *Config) *[]string { return &c.IncludeMetadata }),
+	}, {
+		Name: "key_columns", Kind: StringList, Default: []any{}, Examples: []any{[]any{"id"}},
+		Description: "Columns whose values become the metadata `delta_key` of each row, so that an output needs not parse " +
+			"the row for its key: the text of one column, or a JSON array of several. They must be among `columns`. " +
+			"Formats with one message a row only; it costs a metadata map a row.",
+		set: into(func(c *Config) *[]string { return &c.KeyColumns }),
+	}}
+}
+
+func valueFields() []Field {
+	return []Field{{
+		Name: "decimal", Kind: Enum, Default: "string", Examples: []any{"number"}, Description: "Decimals.",
+		Options: []Option{
+			{"string", "Text with the full scale: `\"12.50\"`."},
+			{"number", "A JSON number with all digits: `12.50`. Many parsers round it."},
+		},
+		set: into(func(c *Config) *string { return &c.Values.Decimal }),
+	}, {
+		Name: "int64", Kind: Enum, Default: "number", Examples: []any{"string"}, Description: "64-bit integers.",
+		Options: []Option{
+			{"number", "A JSON number with all digits. JavaScript parsers round those beyond 2^53."},
+			{"string", "Text: `\"9007199254740993\"`."},
+		},
+		set: into(func(c *Config) *string { return &c.Values.Int64 }),
+	}, {
+		Name: "timestamp", Kind: Enum, Default: "rfc3339", Examples: []any{"unix_micros"}, Description: "Timestamps.",
+		Options: []Option{
+			{"rfc3339", "UTC with six digits: `\"2024-05-01T12:00:00.000000Z\"`; timestamps without a time zone have no `Z`."},
+			{"unix_micros", "The number of microseconds since 1970."},
+		},
+		set: into(func(c *Config) *string { return &c.Values.Timestamp }),
+	}, {
+		Name: "binary", Kind: Enum, Default: "base64", Examples: []any{"hex"}, Description: "Bytes.",
+		Options: []Option{{"base64", "Standard base64 with padding."}, {"hex", "Lower-case hexadecimal digits."}},
+		set:     into(func(c *Config) *string { return &c.Values.Binary }),
+	}, {
+		Name: "non_finite", Kind: Enum, Default: "string", Examples: []any{"null"},
+		Description: "Floating point values that JSON has no number for.",
+		Options: []Option{
+			{"string", "Text: `\"NaN\"`, `\"Infinity\"`, `\"-Infinity\"`."},
+			{"null", "Null."},
+			{"fail", "The run ends with an error."},
+		},
+		set: into(func(c *Config) *string { return &c.Values.NonFinite }),
+	}}
+}
+
+func deliveryFields() []Field {
+	return []Field{{
+		Name: "checkpoint_limit", Kind: Int, Default: 65536, Min: 1, Max: math.MaxInt32, Examples: []any{8192},
+		Description: "The largest number of rows between the oldest one that is not acknowledged and the newest one handed out. " +
+			"Reading waits when it is reached.",
+		set: into(func(c *Config) *int64 { return &c.CheckpointLimit }),
+	}, {
+		Name: "checkpoint_limit_bytes", Kind: Size, Default: "64MiB", Min: 1, Max: math.MaxInt64, Examples: []any{"16MiB"},
+		Description: "As `checkpoint_limit`, in bytes of encoded rows. One larger batch passes alone.",
+		set:         into(func(c *Config) *int64 { return &c.CheckpointLimitBytes }),
+	}, {
+		Name: "auto_replay_nacks", Kind: Bool, Default: true, Examples: []any{false},
+		Description: "Whether rows that an output rejects are sent again, for ever and before new ones. " +
+			"With `false` a rejected row is dropped, counted and passed.",
+		set: into(func(c *Config) *bool { return &c.AutoReplayNacks }),
+	}, {
+		Name: "retry_max_elapsed", Kind: Duration, Default: "5m", Examples: []any{"30s"}, Advanced: true,
+		Description: "How long one transient failure of the storage is retried before the run ends with an error.",
+		set:         into(func(c *Config) *time.Duration { return &c.RetryMaxElapsed }),
+	}}
+}
+
+func scanFields() []Field {
+	return []Field{{
+		Name: "scan", Kind: Object, Advanced: true, Examples: []any{map[string]any{"memory_limit": "128MiB"}},
+		Description: "How files are read.",
+		Children: []Field{{
+			Name: "memory_limit", Kind: Size, Default: "64MiB", Min: 1, Max: math.MaxInt64, Examples: []any{"128MiB"}, Advanced: true,
+			Description: "The number of bytes that may be decoded or encoded but not yet handed out. " +
+				"The batch that is next always passes, so that a small limit slows a run but never stops it.",
+			set: into(func(c *Config) *int64 { return &c.Scan.MemoryLimit }),
+		}},
+	}}
+}

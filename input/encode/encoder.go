@@ -1,0 +1,177 @@
+// Package encode answers how a row looks when it leaves the pipeline: record batches become rows as JSON, newline-delimited
+// chunks, Arrow IPC, structured values, and message keys. It knows neither Benthos nor where batches come from.
+//
+// The mapping from a Delta type and the user's [configspec.Values] to a text is one function, [newCodec] in values.go.
+// What is not obvious from a type's name:
+//
+//   - Strings that are not valid UTF-8 are refused: JSON has no text for them, and a replacement character would be a
+//     value that the table does not hold. The Arrow IPC format carries such bytes as they are.
+//   - Floats have the form of Go's encoding/json: the fewest digits that read back the same at the column's precision,
+//     with an exponent below 1e-6 and from 1e21 on (1e-7, 1e+21); negative zero is -0.
+//   - Years have at least four digits. Years after 9999 have all of theirs and no sign; the year before 0001 is 0000, the
+//     ones before it are negative (-0043 is 44 BC), as ISO 8601 counts them.
+//   - The option for 64-bit integers is about columns of type long. Microseconds of values.timestamp are always numbers.
+//   - A map with text keys is an object with its entries in the order of the file. JSON has no answer to a key that occurs
+//     twice and none to a null key, so both are refused. Any other map is an array of {"key":…,"value":…}, which holds both.
+//   - A row has the same bytes in every format and batch: nothing depends on the rows around it.
+package encode
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	configspec "github.com/benthos-delta/benthos-delta/config_spec"
+	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
+	"github.com/benthos-delta/benthos-delta/deltacore/schema"
+)
+
+// The largest working buffers, by their elements, that are kept for the next batch: of bytes, of row ends and map keys.
+const (
+	maxScratch = 16 << 20
+	maxIndexes = 64 << 10
+)
+
+// Encoder encodes batches of one schema. It is immutable and safe for concurrent use: what a batch needs while it is
+// encoded comes from a pool and holds nothing of the batch afterwards.
+type Encoder struct {
+	columns *schema.Struct
+	values  configspec.Values
+	pool    sync.Pool    // of *session
+	size    atomic.Int64 // of the last batch that was encoded: the first size of a new session's buffer
+}
+
+// New prepares one codec per column. Empty members of values mean the default. A type that has no text, a field name that
+// occurs twice in one struct and types nested deeper than 500 levels are errors that name the column.
+func New(columns *schema.Struct, values configspec.Values) (*Encoder, error) {
+	values, err := complete(values)
+	if err != nil {
+		return nil, err
+	}
+	e := &Encoder{columns: columns, values: values}
+	first, err := newSession(columns, values)
+	if err != nil {
+		return nil, err
+	}
+	e.pool.Put(first)
+	return e, nil
+}
+
+// JSON encodes each row as a JSON object without a newline, in a fresh arena of exactly its size. It borrows the batch.
+func (e *Encoder) JSON(batch arrow.RecordBatch) (Rows, error) {
+	return e.JSONPart(batch, 0, math.MaxInt)
+}
+
+// JSONPart is JSON for the rows from a first one until their bytes reach the limit, one row at least. The text of a batch
+// can be many times its Arrow form (long names of null columns), so this is how a caller bounds it: it goes on at
+// from+Len.
+func (e *Encoder) JSONPart(batch arrow.RecordBatch, from, limit int) (Rows, error) {
+	s, err := e.open(batch)
+	if err != nil {
+		return Rows{}, err
+	}
+	defer e.close(s)
+	s.ends = slices.Grow(s.ends, max(s.rows-from, 0))
+	for i := from; i < s.rows && (i == from || len(s.scratch) < limit); i++ {
+		if err := s.appendRow(i); err != nil {
+			return Rows{}, err
+		}
+		s.ends = append(s.ends, len(s.scratch))
+	}
+	return Rows{Bytes: bytes.Clone(s.scratch), Ends: slices.Clone(s.ends)}, nil
+}
+
+// Lines encodes the rows as one chunk: rows joined by newlines, none after the last. It borrows the batch.
+func (e *Encoder) Lines(batch arrow.RecordBatch) ([]byte, error) {
+	chunk, _, err := e.LinesPart(batch, 0, math.MaxInt)
+	return chunk, err
+}
+
+// LinesPart is to Lines what JSONPart is to JSON; rows is how many the chunk holds.
+func (e *Encoder) LinesPart(batch arrow.RecordBatch, from, limit int) (chunk []byte, rows int, err error) {
+	s, err := e.open(batch)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer e.close(s)
+	for i := from; i < s.rows && (i == from || len(s.scratch) < limit); i++ {
+		if i > from {
+			s.scratch = append(s.scratch, '\n')
+		}
+		if err := s.appendRow(i); err != nil {
+			return nil, 0, err
+		}
+		rows++
+	}
+	return bytes.Clone(s.scratch), rows, nil
+}
+
+// Structured returns each row as a map of plain values, which belong to the caller: string, json.Number (decimals of
+// values.decimal number), int64, bool, float64, float32 (whose text is the shorter one), nil, []any, map[string]any. It
+// borrows the batch and shares nothing between rows.
+func (e *Encoder) Structured(batch arrow.RecordBatch) ([]map[string]any, error) {
+	s, err := e.open(batch)
+	if err != nil {
+		return nil, err
+	}
+	defer e.close(s)
+	rows := make([]map[string]any, s.rows)
+	for i := range rows {
+		if rows[i], err = s.row(i); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// open takes a session from the pool and binds it to the batch.
+func (e *Encoder) open(batch arrow.RecordBatch) (*session, error) {
+	s, ok := e.pool.Get().(*session)
+	if !ok {
+		fresh, err := newSession(e.columns, e.values)
+		if err != nil {
+			return nil, err
+		}
+		s = fresh
+		s.scratch = make([]byte, 0, e.size.Load())
+	}
+	if err := s.bind(batch); err != nil {
+		e.close(s)
+		return nil, err
+	}
+	return s, nil
+}
+
+func (e *Encoder) close(s *session) {
+	e.size.Store(min(int64(len(s.scratch)), maxScratch))
+	s.unbind()
+	e.pool.Put(s)
+}
+
+// complete fills the defaults and checks that every option is known.
+func complete(v configspec.Values) (configspec.Values, error) {
+	options := []struct {
+		name    string
+		value   *string
+		allowed [3]string // the default first
+	}{
+		{"decimal", &v.Decimal, [3]string{"string", "number"}},
+		{"int64", &v.Int64, [3]string{"number", "string"}},
+		{"timestamp", &v.Timestamp, [3]string{"rfc3339", "unix_micros"}},
+		{"binary", &v.Binary, [3]string{"base64", "hex"}},
+		{"non_finite", &v.NonFinite, [3]string{"string", "null", "fail"}},
+	}
+	for _, o := range options {
+		if *o.value == "" {
+			*o.value = o.allowed[0]
+		}
+		if a := o.allowed; *o.value != a[0] && *o.value != a[1] && *o.value != a[2] {
+			return v, deltaerr.New(deltaerr.Config, "values."+o.name+" cannot be "+*o.value)
+		}
+	}
+	return v, nil
+}

@@ -1,0 +1,80 @@
+package encode
+
+import (
+	"strconv"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	configspec "github.com/benthos-delta/benthos-delta/config_spec"
+	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
+	"github.com/benthos-delta/benthos-delta/deltacore/schema"
+)
+
+// session encodes one batch at a time. It belongs to one call; between calls it lies in the encoder's pool.
+type session struct {
+	fields  []field
+	rows    int
+	scratch []byte // rows are built here, then copied once into an arena of their size
+	ends    []int  // where the rows end in scratch
+}
+
+func newSession(columns *schema.Struct, values configspec.Values) (*session, error) {
+	fields, err := newFields(columns, values, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &session{fields: fields}, nil
+}
+
+// bind points every codec at the batch's arrays. A batch that has other columns than the encoder was made for is our own bug.
+func (s *session) bind(batch arrow.RecordBatch) error {
+	if int(batch.NumCols()) != len(s.fields) {
+		return deltaerr.New(deltaerr.Internal, "a batch of "+strconv.FormatInt(batch.NumCols(), 10)+
+			" columns came to an encoder of "+strconv.Itoa(len(s.fields)))
+	}
+	s.rows = int(batch.NumRows())
+	for i := range s.fields {
+		f := &s.fields[i]
+		if batch.ColumnName(i) != f.name {
+			return f.at.fail(deltaerr.Internal, "the batch has the column "+batch.ColumnName(i)+" in its place")
+		}
+		if err := f.bind(batch.Column(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unbind drops every reference into the batch.
+func (s *session) unbind() {
+	for i := range s.fields {
+		s.fields[i].unbind()
+	}
+	s.rows = 0
+	s.scratch, s.ends = reuse(s.scratch, maxScratch), reuse(s.ends, maxIndexes)
+}
+
+// reuse empties a working buffer, and gives up one of more than limit elements.
+func reuse[T any](buf []T, limit int) []T {
+	if cap(buf) > limit {
+		return nil
+	}
+	return buf[:0]
+}
+
+func (s *session) appendRow(i int) (err error) {
+	s.scratch, err = appendObject(s.scratch, s.fields, i)
+	return annotateRow(err, i)
+}
+
+func (s *session) row(i int) (map[string]any, error) {
+	row, err := objectValue(s.fields, i)
+	return row, annotateRow(err, i)
+}
+
+func annotateRow(err error, i int) error {
+	if err == nil {
+		return nil
+	}
+	return deltaerr.Annotate(err, deltaerr.Phase("encoding row %d of a batch", i))
+}
