@@ -16,6 +16,8 @@ var supportedFeatures = map[string]bool{
 	"timestampWithoutTimezone": true,
 	// Tells those who delete files to look at the protocol first; a reader has nothing to do.
 	"vacuumProtocolCheck": true,
+	// The form of checkpoints: deltalog reads all of them (section 5).
+	"v2Checkpoint": true,
 }
 
 // featureNotes say what an unsupported feature means for whoever wanted to read the table.

@@ -1,0 +1,15 @@
+// Package deltalog answers which log files make up a version of a table and what they add up to.
+//
+// [Log.FindSegment] lists the log and chooses a checkpoint and the commits after it; [Log.Load] reads protocol and
+// metadata; [Snapshot.Adds] streams the reconciled active files in bounded memory; [Collect] keeps them in columns and in
+// canonical order. What the files hold, whether this reader can read them and which of them a scan needs is left to others.
+//
+// # What is not obvious
+//
+//   - Replay runs newest first: the first reference to a file decides (R1, R3). Only the keys that the commits name are
+//     kept; the checkpoint streams past them.
+//   - The hint never decides anything. It only says where the listing may begin; when what follows is not enough, the log
+//     is listed from its beginning.
+//   - A checkpoint is opened (footers, sidecars) before the first file of it is handed out, because that is the last
+//     moment at which an older one can take its place (L10).
+package deltalog
