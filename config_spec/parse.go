@@ -194,6 +194,6 @@ func describe(raw any) string {
 	case map[string]any:
 		return "an object"
 	default:
-		return fmt.Sprintf("%v", v)
+		return fmt.Sprint(v)
 	}
 }

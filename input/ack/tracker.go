@@ -1,0 +1,270 @@
+// Package ack answers how far a table has been delivered. It keeps every batch that was handed out until all its messages
+// are resolved, sends rejected ones again, limits what is in flight, and yields the highest position behind which nothing is
+// unresolved. It knows no Benthos and starts no goroutine; where a position is stored is its user's matter.
+package ack
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/benthos-delta/benthos-delta/input/feed"
+)
+
+// Payload is what a batch is made of: messages, which may hold one row each or many. It is read only.
+type Payload interface {
+	// Messages is the number of messages; 0 for a position that moved without rows.
+	Messages() int
+	// Tail returns the rows and the bytes of message i and of those after it. Tail(0) is the whole.
+	Tail(i int) (rows, bytes int64)
+}
+
+// Item is a batch with the position that is reached when all its rows are resolved. An item without messages is tracked
+// like a batch that is resolved already.
+type Item[P Payload] struct {
+	Payload  P
+	Position feed.Position
+}
+
+// Options of a tracker. The zero value sets no limit.
+type Options struct {
+	// Rows and Bytes limit the span from the oldest unresolved row to the newest one handed out, resolved or not; 0: no
+	// limit. A batch larger than a limit passes when nothing else is unresolved.
+	Rows, Bytes int64
+	// DropRejected passes rejected rows instead of sending them again.
+	DropRejected bool
+	// Wait is the time before rejected messages are sent for the n-th time again, n = 1, 2, …; nil: GrowingWait.
+	Wait func(n int) time.Duration
+	// Moved receives the highest position each time it moved, in order, from the goroutine that moved it. It must neither
+	// block nor call the tracker; nil: nobody.
+	Moved func(feed.Position)
+}
+
+// Tracker follows batches from hand-over to resolution. Next is called from one goroutine at a time; everything else is safe
+// on any goroutine.
+type Tracker[P Payload] struct {
+	options Options
+	changed chan struct{} // holds a token when something was resolved or rejected since Next looked
+
+	mu       sync.Mutex
+	queue    []*entry[P]   // handed out, oldest first; the first one is unresolved
+	rejected waiting[P]    // those of queue that wait to be sent again, the next due first
+	handed   extent        // everything ever handed out
+	highest  feed.Position // behind it nothing is unresolved
+	reached  bool          // highest is set
+	held     *Item[P]      // arrived, and over the limit so far
+	ended    bool          // no item arrives any more
+	now      func() time.Time
+}
+
+type extent struct{ rows, bytes int64 }
+
+// entry is one batch. Once resolved, its payload is let go and only its place in the order remains.
+type entry[P Payload] struct {
+	payload  P
+	position feed.Position
+	start    extent // what was handed out before it
+	left     []int  // unresolved messages, ascending; nil: all
+	resolved bool
+	sent     int // number of the last hand-over: an answer to an earlier one is void
+	answered bool
+	due      time.Time // when rejected
+}
+
+// New returns an empty tracker.
+func New[P Payload](o Options) *Tracker[P] {
+	if o.Wait == nil {
+		o.Wait = GrowingWait
+	}
+	return &Tracker[P]{options: o, changed: make(chan struct{}, 1), now: time.Now}
+}
+
+// Next returns what is to be delivered next: rejected messages that are due before new batches, and those from in, in their
+// order, as far as the limits allow. It blocks until there is something. After in was closed it returns io.EOF once
+// everything is resolved; it returns the error of ctx when that ends first, and can be called again.
+func (t *Tracker[P]) Next(ctx context.Context, in <-chan Item[P]) (*Delivery[P], error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		d, state := t.step()
+		switch {
+		case d != nil:
+			return d, nil
+		case state.finished:
+			return nil, io.EOF
+		}
+		if err := t.await(ctx, in, state); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// state is what Next waits for when nothing can be delivered.
+type state struct {
+	finished bool
+	wants    bool          // an item from the reader would help
+	retry    time.Duration // until a rejected batch is due; 0: none waits
+}
+
+// step decides what comes next without waiting.
+func (t *Tracker[P]) step() (*Delivery[P], state) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.rejected) > 0 { // nothing new passes what waits to be sent again
+		now := t.now()
+		if wait := t.rejected[0].due.Sub(now); wait > 0 {
+			return nil, state{retry: wait}
+		}
+		return t.send(t.rejected.next()), state{}
+	}
+	if t.held != nil && t.fits(t.held.Payload) {
+		return t.admit(), state{}
+	}
+	return nil, state{
+		wants:    t.held == nil && !t.ended,
+		finished: t.held == nil && t.ended && len(t.queue) == 0,
+	}
+}
+
+func (t *Tracker[P]) await(ctx context.Context, in <-chan Item[P], s state) error {
+	if !s.wants {
+		in = nil
+	}
+	var due <-chan time.Time
+	if s.retry > 0 {
+		timer := time.NewTimer(s.retry)
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case item, more := <-in:
+		t.arrived(item, more)
+	case <-t.changed:
+	case <-due:
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+func (t *Tracker[P]) arrived(item Item[P], more bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !more {
+		t.ended = true
+		return
+	}
+	t.held = &item
+}
+
+// fits says whether a batch may be handed out now.
+func (t *Tracker[P]) fits(p P) bool {
+	if len(t.queue) == 0 || p.Messages() == 0 {
+		return true
+	}
+	span := t.span()
+	rows, bytes := p.Tail(0)
+	return within(span.rows+rows, t.options.Rows) && within(span.bytes+bytes, t.options.Bytes)
+}
+
+func within(n, limit int64) bool { return limit <= 0 || n <= limit }
+
+// span is the extent from the oldest unresolved row to the newest one handed out.
+func (t *Tracker[P]) span() extent {
+	if len(t.queue) == 0 {
+		return extent{}
+	}
+	oldest := t.queue[0]
+	passed := extent{}
+	if oldest.left != nil {
+		rows, bytes := oldest.payload.Tail(0)
+		rest, restBytes := oldest.payload.Tail(oldest.left[0])
+		passed = extent{rows - rest, bytes - restBytes}
+	}
+	return extent{
+		t.handed.rows - oldest.start.rows - passed.rows,
+		t.handed.bytes - oldest.start.bytes - passed.bytes,
+	}
+}
+
+// admit hands out the held item for the first time.
+func (t *Tracker[P]) admit() *Delivery[P] {
+	item := *t.held
+	t.held = nil
+	if item.Payload.Messages() == 0 {
+		t.advance(item.Position)
+		return &Delivery[P]{Payload: item.Payload}
+	}
+	e := &entry[P]{payload: item.Payload, position: item.Position, start: t.handed}
+	rows, bytes := item.Payload.Tail(0)
+	t.handed.rows += rows
+	t.handed.bytes += bytes
+	t.queue = append(t.queue, e)
+	return t.send(e)
+}
+
+// advance moves the position without rows: at once when nothing is unresolved, else with the newest batch.
+func (t *Tracker[P]) advance(p feed.Position) {
+	if n := len(t.queue); n > 0 {
+		t.queue[n-1].position = p
+		return
+	}
+	t.reach(p)
+}
+
+// reach raises the highest position. It never goes back.
+func (t *Tracker[P]) reach(p feed.Position) {
+	if t.reached && p.Compare(t.highest) <= 0 {
+		return
+	}
+	t.highest, t.reached = p, true
+	if t.options.Moved != nil {
+		t.options.Moved(p)
+	}
+}
+
+func (t *Tracker[P]) send(e *entry[P]) *Delivery[P] {
+	e.sent++
+	e.answered = false
+	return &Delivery[P]{Payload: e.payload, Messages: e.left, Attempt: e.sent, tracker: t, entry: e}
+}
+
+// release lets resolved batches go from the old end of the queue.
+func (t *Tracker[P]) release() {
+	n := 0
+	for n < len(t.queue) && t.queue[n].resolved {
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	last := t.queue[n-1].position
+	clear(t.queue[:n])
+	t.queue = t.queue[n:]
+	t.reach(last)
+}
+
+// Start sets the position that a run begins at. It does nothing once there is a position or a batch.
+func (t *Tracker[P]) Start(p feed.Position) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.reached && len(t.queue) == 0 {
+		t.reach(p)
+	}
+}
+
+// Position returns the highest position behind which nothing is unresolved; false before there is one.
+func (t *Tracker[P]) Position() (feed.Position, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.highest, t.reached
+}
+
+// InFlight returns the span from the oldest unresolved row to the newest one handed out.
+func (t *Tracker[P]) InFlight() (rows, bytes int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	span := t.span()
+	return span.rows, span.bytes
+}

@@ -1,0 +1,95 @@
+package feed
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
+	"github.com/benthos-delta/benthos-delta/deltacore/scanplan"
+)
+
+// Phase tells the first snapshot from the tail that follows it.
+type Phase string
+
+// The phases, in their order.
+const (
+	PhaseSnapshot Phase = "snapshot"
+	PhaseTail     Phase = "tail"
+)
+
+// Position says how far a table was read: everything up to and including Row of File was handed out. It is ordered, JSON,
+// readable, and valid after columns, predicate or partition target changed.
+type Position struct {
+	TableID    string       `json:"table_id"`
+	Version    int64        `json:"version"`
+	Phase      Phase        `json:"phase"`
+	File       scanplan.Key `json:"file"`      // zero before the first file
+	Row        int64        `json:"row"`       // last physical row handed out; -1: none of this file; see FileDone
+	FileDone   bool         `json:"file_done"` // the whole file was handed out
+	Done       bool         `json:"done"`      // the whole version was handed out
+	SchemaHash string       `json:"schema_hash"`
+}
+
+// Compare orders positions of one table by version, phase, file and row. What is finished comes after all its parts.
+func (p Position) Compare(other Position) int {
+	return cmp.Or(
+		cmp.Compare(p.Version, other.Version),
+		cmp.Compare(p.Phase.order(), other.Phase.order()),
+		compareBools(p.Done, other.Done),
+		p.File.Compare(other.File),
+		compareBools(p.FileDone, other.FileDone),
+		cmp.Compare(p.Row, other.Row),
+	)
+}
+
+func (p Phase) order() int {
+	if p == PhaseTail {
+		return 1
+	}
+	return 0
+}
+
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	default:
+		return 1
+	}
+}
+
+// String is the JSON form, for messages and logs.
+func (p Position) String() string {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// ParsePosition reads the JSON form. Anything that this release would not write is a deltaerr Unresumable.
+func ParsePosition(text []byte) (Position, error) {
+	var p Position
+	if err := json.Unmarshal(text, &p, json.RejectUnknownMembers(true)); err != nil {
+		return Position{}, unreadable(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	switch {
+	case p.TableID == "":
+		return Position{}, unreadable("table_id is missing")
+	case p.Version < 0:
+		return Position{}, unreadable("version is negative")
+	case p.Phase != PhaseSnapshot && p.Phase != PhaseTail:
+		return Position{}, unreadable("phase is neither snapshot nor tail")
+	case p.Row < -1:
+		return Position{}, unreadable("row is below -1")
+	}
+	return p, nil
+}
+
+func unreadable(why string) error {
+	return deltaerr.New(deltaerr.Unresumable, why, deltaerr.Phase("reading a position"))
+}

@@ -1,0 +1,118 @@
+package input
+
+import (
+	"fmt"
+
+	"github.com/benthosdev/benthos/v4/public/service"
+
+	configspec "github.com/benthos-delta/benthos-delta/config_spec"
+)
+
+// Spec is the engine's form of the configuration table. Its lint rules call functions by the names that configspec gives
+// them: whoever registers the input registers those before.
+func Spec() *service.ConfigSpec {
+	spec := service.NewConfigSpec().
+		Categories("Services").
+		Summary("Reads the rows of a Delta Lake table.").
+		Description(description).
+		LintRule(configspec.ConfigLintRule())
+	for _, f := range configspec.Fields() {
+		spec = spec.Field(engineField(f, ""))
+	}
+	return spec
+}
+
+const description = `
+A table of Delta Lake, on a local disk, becomes messages: one a row, or one a batch (` + "`format`" + `).
+
+### Delivery
+
+Rows are delivered at least once. A batch counts as delivered when the output has acknowledged every row of it; rows that
+it rejects are sent again, with growing waits, before new ones. Reading waits while ` + "`checkpoint_limit`" + ` rows or
+` + "`checkpoint_limit_bytes`" + ` bytes lie between the oldest row that is not acknowledged and the newest one handed out.
+
+### Order
+
+Rows leave in the order of the table's files. They arrive in that order only where nothing can overtake: with
+` + "`pipeline.threads: 1`" + `, an output with ` + "`max_in_flight: 1`" + `, and a ` + "`checkpoint_limit`" + ` that is not larger than
+` + "`batch_rows`" + `.
+
+### Metadata
+
+Each message has ` + "`delta_table`" + ` (the location), ` + "`delta_version`" + `, ` + "`delta_commit_timestamp`" + ` (milliseconds since 1970) and
+` + "`operation`" + ` (` + "`read`" + `); in the formats with one message a batch also ` + "`delta_rows`" + `. ` + "`include_metadata`" + ` and ` + "`key_columns`" + `
+add more.
+
+### Errors
+
+What cannot change by itself (no table, an unsupported feature, a corrupt file) is logged once and ends the input;
+` + "`benthos-delta`" + ` then exits with status 1. What may pass (a busy or unreachable store) is retried for
+` + "`retry_max_elapsed`" + `. No row after an error is ever delivered.`
+
+// engineField converts one field. configspec.Kind says which kinds have a type of their own in the engine.
+func engineField(f configspec.Field, prefix string) *service.ConfigField {
+	path := prefix + f.Name
+	var out *service.ConfigField
+	switch f.Kind {
+	case configspec.Object:
+		return withUse(service.NewObjectField(f.Name, engineFields(f.Children, path+".")...), f)
+	case configspec.String:
+		out = service.NewStringField(f.Name)
+	case configspec.Enum:
+		out = service.NewStringAnnotatedEnumField(f.Name, annotations(f))
+	default:
+		out = service.NewAnyField(f.Name)
+	}
+	out = out.LintRule(configspec.LintRule(path)) // after the options, whose own rule does not name the field
+	if f.Default != nil {
+		out = out.Default(f.Default)
+	}
+	if f.Optional() {
+		out = out.Optional()
+	}
+	return withUse(out.Examples(f.Examples...), f)
+}
+
+func engineFields(fields []configspec.Field, prefix string) []*service.ConfigField {
+	out := make([]*service.ConfigField, len(fields))
+	for i, f := range fields {
+		out[i] = engineField(f, prefix)
+	}
+	return out
+}
+
+// withUse adds what says how a field is used. Options of a list are told in words: the engine knows them on enums only.
+func withUse(out *service.ConfigField, f configspec.Field) *service.ConfigField {
+	text := f.Description
+	if f.Kind == configspec.EnumList {
+		for _, o := range f.Options {
+			text += fmt.Sprintf("\n\n- `%s`: %s", o.Value, o.Description)
+		}
+	}
+	out = out.Description(text)
+	if f.Advanced {
+		out = out.Advanced()
+	}
+	return out
+}
+
+func annotations(f configspec.Field) map[string]string {
+	out := make(map[string]string, len(f.Options))
+	for _, o := range f.Options {
+		out[o.Value] = o.Description
+	}
+	return out
+}
+
+// decode makes the configuration of what the engine parsed.
+func decode(conf *service.ParsedConfig) (configspec.Config, error) {
+	parsed, err := conf.FieldAny()
+	if err != nil {
+		return configspec.Config{}, err
+	}
+	fields, ok := parsed.(map[string]any)
+	if !ok {
+		return configspec.Config{}, fmt.Errorf("%s: must be an object, got %T", configspec.Component, parsed)
+	}
+	return configspec.Decode(fields)
+}

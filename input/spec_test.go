@@ -1,0 +1,81 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/benthosdev/benthos/v4/public/service"
+
+	configspec "github.com/benthos-delta/benthos-delta/config_spec"
+	"github.com/benthos-delta/benthos-delta/input/feed"
+)
+
+func parse(t *testing.T, yaml string) *service.ParsedConfig {
+	t.Helper()
+	conf, err := Spec().ParseYAML(yaml, nil)
+	check(t, err)
+	return conf
+}
+
+func TestDecodedConfigurationEqualsThatOfTheTable(t *testing.T) {
+	want, err := configspec.Decode(map[string]any{"uri": "/t"})
+	check(t, err)
+	got, err := decode(parse(t, "uri: /t"))
+	check(t, err)
+	if want.BatchRows != got.BatchRows || want.BatchBytes != got.BatchBytes || want.Values != got.Values ||
+		want.RetryMaxElapsed != got.RetryMaxElapsed || got.Version != nil || got.Limit != nil || !got.AutoReplayNacks {
+		t.Fatalf("want %+v, got %+v", want, got)
+	}
+}
+
+func TestEveryFieldReachesTheConfiguration(t *testing.T) {
+	got, err := decode(parse(t, strings.Join([]string{
+		"uri: /t", "version: 4", "columns: [a, b]", "limit: 5", "batch_rows: 6", "batch_bytes: 7KiB", "format: structured",
+		"values: { decimal: number }", "include_metadata: [row]", "key_columns: [b]", "checkpoint_limit: 8",
+		"checkpoint_limit_bytes: 9", "auto_replay_nacks: false", "retry_max_elapsed: 10s", "scan: { memory_limit: 11MiB }",
+	}, "\n")))
+	check(t, err)
+	if *got.Version != 4 || *got.Limit != 5 || got.BatchRows != 6 || got.BatchBytes != 7<<10 || got.Format != "structured" ||
+		got.Values.Decimal != "number" || got.IncludeMetadata[0] != "row" || got.KeyColumns[0] != "b" || got.CheckpointLimit != 8 ||
+		got.CheckpointLimitBytes != 9 || got.AutoReplayNacks || got.RetryMaxElapsed.Seconds() != 10 || got.Scan.MemoryLimit != 11<<20 {
+		t.Fatalf("got %+v", got)
+	}
+}
+
+func TestNewRefusesWhatCanBeKnown(t *testing.T) {
+	for yaml, want := range map[string]string{
+		"uri: /t\nbatch_rows: 0":                        "delta_lake.batch_rows: must be at least 1, got 0",
+		"uri: /t\nformat: json_lines\nkey_columns: [a]": "delta_lake.key_columns: needs one message a row",
+		"uri: ftp://host/t":                             "ftp",
+		"uri: /t\nformat: csv":                          "delta_lake.format: must be one of",
+		"uri: /t\nvalues: { binary: base32 }":           "delta_lake.values.binary: must be one of",
+	} {
+		_, err := New(parse(t, yaml), service.MockResources(), Deps{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want an error with %q for %q, got %v", want, yaml, err)
+		}
+	}
+}
+
+func TestReadBeforeConnectAndCloseTwice(t *testing.T) {
+	source := newFakeTable().rows(1, true).done()
+	in, err := New(parse(t, "uri: /t"), service.MockResources(), Deps{
+		Open: func(context.Context, feed.Config) (feed.Source, error) { return source, nil },
+	})
+	check(t, err)
+	if _, _, err := in.ReadBatch(t.Context()); !errors.Is(err, service.ErrNotConnected) {
+		t.Fatalf("want ErrNotConnected, got %v", err)
+	}
+	check(t, in.Connect(t.Context()))
+	check(t, in.Connect(t.Context()))
+	_, ack, err := in.ReadBatch(t.Context())
+	check(t, err)
+	check(t, in.Close(t.Context()))
+	check(t, in.Close(t.Context()))
+	check(t, ack(t.Context(), nil)) // acknowledgements may come after Close began
+	if pos, ok := in.(*Input).Position(); !ok || pos.TableID != "t" {
+		t.Fatalf("want the position of the batch, got %v", pos)
+	}
+}

@@ -1,0 +1,92 @@
+package input
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/benthosdev/benthos/v4/public/service"
+)
+
+// stopped runs a stream until ready is closed, stops it, and returns how long that took.
+func (p *pipeline) stopped(ready <-chan struct{}) time.Duration {
+	p.t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- p.stream.Run(context.Background()) }()
+	<-ready
+	began := time.Now()
+	_ = p.stream.StopWithin(1500 * time.Millisecond)
+	took := time.Since(began)
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		p.t.Fatal("the stream did not end")
+	}
+	return took
+}
+
+func TestStopWhileTheOutputBlocksKeepsThePosition(t *testing.T) {
+	ready := make(chan struct{})
+	var once sync.Once
+	out := &sink{write: func(ctx context.Context, _ service.MessageBatch) error {
+		once.Do(func() { close(ready) })
+		<-ctx.Done()
+		return ctx.Err()
+	}}
+	p := newPipeline(t, newFakeTable().rows(100, true).done(), out, pipelineOptions{config: "batch_rows: 10\ncheckpoint_limit: 30"})
+	if took := p.stopped(ready); took > 5*time.Second {
+		t.Fatalf("want a stop within 5s, took %s", took)
+	}
+	if pos, ok := p.input.Position(); ok {
+		t.Fatalf("want no position, got %v", pos)
+	}
+}
+
+func TestStopWhileTheSourceBlocks(t *testing.T) {
+	ready := make(chan struct{})
+	out := &sink{write: func(context.Context, service.MessageBatch) error { close(ready); return nil }}
+	source := newFakeTable().rows(8192, true).blocks().source()
+	p := newPipeline(t, source, out, pipelineOptions{config: "batch_rows: 8192"})
+	if took := p.stopped(ready); took > 2*time.Second {
+		t.Fatalf("want a prompt stop, took %s", took)
+	}
+	if pos, ok := p.input.Position(); !ok || pos.Done || !pos.FileDone {
+		t.Fatalf("want the position behind the acknowledged file, got %v", pos)
+	}
+}
+
+// TestRejectionWhileStoppingIsNoVerdict answers with an error only after the stop has begun: dropping such rows would lose
+// them.
+func TestRejectionWhileStoppingIsNoVerdict(t *testing.T) {
+	ready, stopping := make(chan struct{}), make(chan struct{})
+	out := &sink{write: func(context.Context, service.MessageBatch) error {
+		close(ready)
+		<-stopping
+		return errors.New("shutting down")
+	}}
+	p := newPipeline(t, newFakeTable().rows(5, true).done(), out, pipelineOptions{config: "auto_replay_nacks: false"})
+	go func() {
+		<-ready
+		time.Sleep(200 * time.Millisecond) // the stop has begun by then
+		close(stopping)
+	}()
+	p.stopped(ready)
+	if pos, ok := p.input.Position(); ok {
+		t.Fatalf("want no position, got %v", pos)
+	}
+}
+
+func TestOutputThatClosesEarly(t *testing.T) {
+	ready := make(chan struct{})
+	var once sync.Once
+	out := &sink{write: func(context.Context, service.MessageBatch) error {
+		once.Do(func() { close(ready) })
+		return service.ErrEndOfInput // the engine takes it for a closed output
+	}}
+	p := newPipeline(t, newFakeTable().rows(20, true).done(), out, pipelineOptions{config: "batch_rows: 5"})
+	if took := p.stopped(ready); took > 5*time.Second {
+		t.Fatalf("want a stop within 5s, took %s", took)
+	}
+}
