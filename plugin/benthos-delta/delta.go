@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	configspec "github.com/benthos-delta/benthos-delta/config_spec"
+	"github.com/benthos-delta/benthos-delta/deltacore"
+	"github.com/benthos-delta/benthos-delta/deltacore/exec"
+)
+
+// streams are where a command writes: data to out, everything else to err.
+type streams struct{ out, err io.Writer }
+
+// usageError is a failure of the arguments, told apart by the exit status.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// runDelta runs a delta command, given "delta" and what follows, and returns the exit status. An interrupt cancels it; a second one
+// ends the process at once.
+func runDelta(args []string, s streams) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	err := deltaCommand(ctx, args, s)
+	var usage usageError
+	switch {
+	case err == nil, errors.Is(err, syscall.EPIPE): // whoever read the output has enough
+		return 0
+	case ctx.Err() != nil:
+		fmt.Fprintln(s.err, "interrupted")
+		return exitFailed
+	case errors.As(err, &usage):
+		fmt.Fprintf(s.err, "%v\nSee benthos-delta delta --help.\n", err)
+		return exitUsage
+	default:
+		fmt.Fprintln(s.err, err)
+		return exitFailed
+	}
+}
+
+func deltaCommand(ctx context.Context, args []string, s streams) error {
+	args, err := flagsFirst(args)
+	if err != nil {
+		return usageError{err}
+	}
+	return deltaApp(s).RunContext(ctx, args)
+}
+
+func deltaApp(s streams) *cli.App {
+	return &cli.App{
+		Name: "benthos-delta delta", Usage: "look at a Delta table",
+		Commands: deltaCommands(), Writer: s.out, ErrWriter: s.err,
+		HideVersion: true, DisableSliceFlagSeparator: true, OnUsageError: asUsageError,
+		ExitErrHandler: func(*cli.Context, error) {},
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return usagef("there is no command delta %s", c.Args().First())
+			}
+			return usagef("delta needs a command: scan, inspect or docs")
+		},
+	}
+}
+
+func deltaCommands() []*cli.Command {
+	commands := []*cli.Command{scanCommand(), inspectCommand(), docsCommand()}
+	for _, c := range commands {
+		c.OnUsageError, c.HideHelpCommand = asUsageError, true
+	}
+	return commands
+}
+
+func asUsageError(_ *cli.Context, err error, _ bool) error { return usageError{err} }
+
+// flagsFirst moves a command's flags before its other arguments, where the library looks for them.
+func flagsFirst(args []string) ([]string, error) {
+	if len(args) < 2 {
+		return args, nil
+	}
+	commands := deltaCommands()
+	i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.Name == args[1] })
+	if i < 0 {
+		return args, nil
+	}
+	flags, rest, err := separate(commands[i].Flags, args[2:])
+	if errors.Is(err, errHelp) {
+		return append(args[:2:2], "--help"), nil
+	}
+	return slices.Concat(args[:2], flags, []string{"--"}, rest), err
+}
+
+// settingFlags are shared by the commands that open a table.
+func settingFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "version", Usage: "the table version to read (default: the latest)"},
+		&cli.StringSliceFlag{Name: "set", Usage: "set a field of the input, as in --set scan.memory_limit=128MiB"},
+	}
+}
+
+// settings makes a configuration of the command's URI, its --set flags and those of its flags that are fields.
+func settings(c *cli.Context) (configspec.Config, error) {
+	if c.NArg() != 1 {
+		return configspec.Config{}, usagef("delta %s takes one table URI, got %d", c.Command.Name, c.NArg())
+	}
+	assignments := append(c.StringSlice("set"), "uri="+c.Args().First())
+	for _, name := range []string{"version", "columns", "limit"} {
+		if c.IsSet(name) {
+			assignments = append(assignments, name+"="+c.String(name))
+		}
+	}
+	raw, err := configspec.Assign(assignments)
+	if err != nil {
+		return configspec.Config{}, usageError{err}
+	}
+	config, err := configspec.Decode(raw)
+	if err != nil {
+		return config, usageError{err}
+	}
+	return config, nil
+}
+
+// open opens the table of a configuration. What was passed over is told on the command's error stream.
+func open(c *cli.Context, config configspec.Config, budget *exec.Budget) (*deltacore.Table, error) {
+	return deltacore.Open(c.Context, config.URI, deltacore.Options{
+		Version: config.Version, Budget: budget,
+		Warn: func(msg string) { fmt.Fprintln(c.App.ErrWriter, "warning:", msg) },
+	})
+}
+
+// oneOf checks a flag that names one of a few things.
+func oneOf(c *cli.Context, flag string, allowed ...string) (string, error) {
+	value := c.String(flag)
+	if !slices.Contains(allowed, value) {
+		return "", usagef("--%s must be one of %v, got %q", flag, allowed, value)
+	}
+	return value, nil
+}

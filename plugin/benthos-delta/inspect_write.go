@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/benthos-delta/benthos-delta/deltacore/schema"
+)
+
+func (i inspection) writeJSON(w io.Writer) error {
+	text, err := json.Marshal(i, jsontext.WithIndent("  "), json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return writing(err)
+}
+
+// writeText writes an overview, the columns and the properties, for people.
+func (i inspection) writeText(w io.Writer) error {
+	parts := []string{i.overview().Render(), i.columns()}
+	if len(i.Properties) > 0 {
+		parts = append(parts, i.properties().Render())
+	}
+	_, err := io.WriteString(w, strings.Join(parts, "\n\n")+"\n")
+	return writing(err)
+}
+
+func (i inspection) overview() table.Writer {
+	t := plainTable()
+	rows := "unknown (some files have no statistics)"
+	if i.Rows != nil {
+		rows = humanize.Comma(*i.Rows)
+	}
+	for _, line := range [][2]string{
+		{"table", i.Table},
+		{"version", strconv.FormatInt(i.Version, 10)},
+		{"timestamp", i.Timestamp},
+		{"protocol", fmt.Sprintf("reader %d, writer %d", i.Protocol.MinReaderVersion, i.Protocol.MinWriterVersion)},
+		{"reader features", listed(i.Protocol.ReaderFeatures)},
+		{"writer features", listed(i.Protocol.WriterFeatures)},
+		{"not supported", listed(i.Protocol.Unsupported)},
+		{"partitioned by", listed(i.PartitionColumns)},
+		{"files", humanize.Comma(i.Files)},
+		{"bytes", fmt.Sprintf("%s (%s)", humanize.Comma(i.Bytes), humanize.IBytes(uint64(max(i.Bytes, 0))))},
+		{"rows", rows},
+		{"deletion vectors", humanize.Comma(i.DeletionVectors)},
+		{"checkpoints", listed(i.Checkpoints)},
+	} {
+		t.AppendRow(table.Row{line[0], line[1]})
+	}
+	return t
+}
+
+// columns renders the schema as a table, or says why there is none.
+func (i inspection) columns() string {
+	s, err := schema.Parse(string(i.Schema))
+	if err != nil {
+		return "no schema: " + err.Error()
+	}
+	t := plainTable()
+	t.AppendHeader(table.Row{"column", "type", "nullable"})
+	for _, f := range s.Fields {
+		t.AppendRow(table.Row{f.Name, f.Type.String(), f.Nullable})
+	}
+	return t.Render()
+}
+
+func (i inspection) properties() table.Writer {
+	t := plainTable()
+	t.AppendHeader(table.Row{"property", "value"})
+	for _, name := range slices.Sorted(maps.Keys(i.Properties)) {
+		t.AppendRow(table.Row{name, i.Properties[name]})
+	}
+	return t
+}
+
+// plainTable has columns and no lines, so that it reads well in a terminal and in a file.
+func plainTable() table.Writer {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleDefault)
+	t.Style().Options = table.OptionsNoBordersAndSeparators
+	t.Style().Format.Header = 0
+	t.SuppressTrailingSpaces()
+	return t
+}
+
+func listed[T any](values []T) string {
+	if len(values) == 0 {
+		return "none"
+	}
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = fmt.Sprint(v)
+	}
+	return strings.Join(texts, ", ")
+}

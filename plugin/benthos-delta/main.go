@@ -1,0 +1,82 @@
+// Command benthos-delta is the Benthos command line with the delta_lake input, and the delta subcommands.
+//
+// It answers what an invocation means: `run FILE` becomes the engine's `-c FILE`, `delta …` is taken before the engine sees
+// it, everything else is the engine's. Exit status: 0 done, 1 failed, 2 wrong arguments; a command whose output is closed
+// before its end, as by head, is ended by SIGPIPE like every filter. Reading tables is left to deltacore, the input to the
+// packages plugin and input.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/benthosdev/benthos/v4/public/service"
+
+	_ "github.com/benthosdev/benthos/v4/public/components/aws"
+	_ "github.com/benthosdev/benthos/v4/public/components/io"
+	_ "github.com/benthosdev/benthos/v4/public/components/kafka"
+	_ "github.com/benthosdev/benthos/v4/public/components/prometheus"
+	_ "github.com/benthosdev/benthos/v4/public/components/pure"
+
+	"github.com/benthos-delta/benthos-delta/plugin"
+)
+
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() { os.Exit(run()) }
+
+// run does what os.Args say and returns the exit status. The engine ends the process itself when it cannot start.
+func run() int {
+	args := os.Args[1:]
+	switch {
+	case len(args) > 0 && args[0] == "delta":
+		return runDelta(args, streams{out: os.Stdout, err: os.Stderr})
+	case len(args) > 0 && args[0] == "run":
+		return runPipeline(args[1:])
+	}
+	err := checkRootFlags(args)
+	switch {
+	case errors.Is(err, errHelp) || len(args) > 0 && args[0] == "help":
+		fmt.Print(preface)
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "%v\nSee benthos-delta --help.\n", err)
+		return exitUsage
+	}
+	return runEngine(args)
+}
+
+const preface = `benthos-delta is Benthos with the delta_lake input. Besides the engine's commands below there are:
+
+  benthos-delta run [flags] FILE    run a pipeline, as "benthos -c FILE" does
+  benthos-delta delta COMMAND       look at a Delta table: scan, inspect, docs
+
+`
+
+func runPipeline(args []string) int {
+	translated, err := engineArguments(args)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%v\n\n%s", err, runUsage)
+		return exitUsage
+	}
+	if translated == nil {
+		fmt.Print(runUsage)
+		return 0
+	}
+	return runEngine(translated)
+}
+
+// runEngine hands over to the engine, which reads os.Args and returns when the pipeline has ended. A permanent error ends
+// a bounded pipeline like the end of its input does: the plugin remembers it.
+func runEngine(args []string) int {
+	os.Args = append([]string{"benthos-delta"}, args...)
+	service.RunCLI(context.Background())
+	if plugin.Failure() != nil {
+		return exitFailed
+	}
+	return 0
+}

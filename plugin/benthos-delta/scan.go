@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/urfave/cli/v2"
+
+	configspec "github.com/benthos-delta/benthos-delta/config_spec"
+	"github.com/benthos-delta/benthos-delta/deltacore"
+	"github.com/benthos-delta/benthos-delta/deltacore/exec"
+	"github.com/benthos-delta/benthos-delta/input/encode"
+)
+
+func scanCommand() *cli.Command {
+	return &cli.Command{
+		Name: "scan", Usage: "write the rows of a table version", ArgsUsage: "URI",
+		Flags: append(settingFlags(),
+			&cli.StringFlag{Name: "columns", Usage: "the columns to read, joined by commas, or a JSON array (default: all)"},
+			&cli.StringFlag{Name: "limit", Usage: "the number of rows to read (default: all)"},
+			&cli.StringFlag{
+				Name: "format", Value: "json",
+				Usage: "json: one object a line; arrow: one Arrow IPC stream; count: the number of rows",
+			},
+		),
+		Action: func(c *cli.Context) error {
+			format, err := oneOf(c, "format", "json", "arrow", "count")
+			if err != nil {
+				return err
+			}
+			config, err := settings(c)
+			if err != nil {
+				return err
+			}
+			return scan(c, config, format)
+		},
+	}
+}
+
+// outputBuffer is large: rows go to a pipe or file, where few big writes are cheap.
+const outputBuffer = 1 << 20
+
+// scan writes the rows in a format. After an error what came before it is still written, and nothing more.
+func scan(c *cli.Context, config configspec.Config, format string) error {
+	budget := exec.NewBudget(config.Scan.MemoryLimit)
+	table, err := open(c, config, budget)
+	if err != nil {
+		return err
+	}
+	options := deltacore.ScanOptions{Columns: config.Columns, Limit: config.Limit, BatchRows: config.BatchRows}
+	out := bufio.NewWriterSize(c.App.Writer, outputBuffer)
+	switch format {
+	case "count":
+		err = writeCount(c.Context, out, table, options)
+	case "arrow":
+		err = writeArrow(c.Context, out, table, options)
+	default:
+		err = writeJSON(c.Context, out, jsonScan{table, options, config.Values, budget})
+	}
+	if flushErr := writing(out.Flush()); err == nil {
+		err = flushErr
+	}
+	return err
+}
+
+func writing(err error) error {
+	if err != nil {
+		return fmt.Errorf("writing the output: %w", err)
+	}
+	return nil
+}
+
+type jsonScan struct {
+	table   *deltacore.Table
+	options deltacore.ScanOptions
+	values  configspec.Values
+	budget  *exec.Budget
+}
+
+// writeJSON writes a JSON object and a newline for each row: the bytes that a pipeline's json format has. Batches are
+// encoded in parallel and written in order.
+func writeJSON(ctx context.Context, out *bufio.Writer, j jsonScan) error {
+	scan, err := j.table.Scan(ctx, j.options)
+	if err != nil {
+		return err
+	}
+	encoder, err := encode.New(scan.Columns(), j.values)
+	if err != nil {
+		return err
+	}
+	o := exec.Options[[]byte]{
+		Workers: runtime.GOMAXPROCS(0), Budget: j.budget,
+		Size: func(chunk []byte) int64 { return int64(len(chunk)) },
+	}
+	for chunk, err := range exec.Ordered(ctx, scan.Batches(ctx), o, linesOf(encoder)) {
+		if err != nil {
+			return err
+		}
+		if err := writeLines(out, chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linesOf encodes a batch, which it takes over, as one chunk of lines; none if it has no rows.
+func linesOf(encoder *encode.Encoder) func(context.Context, deltacore.Batch, func([]byte) error) error {
+	return func(_ context.Context, b deltacore.Batch, emit func([]byte) error) error {
+		defer b.Record.Release()
+		if b.Record.NumRows() == 0 {
+			return nil
+		}
+		chunk, err := encoder.Lines(b.Record)
+		if err != nil {
+			return err
+		}
+		return emit(chunk)
+	}
+}
+
+func writeLines(out *bufio.Writer, chunk []byte) error {
+	if _, err := out.Write(chunk); err != nil {
+		return writing(err)
+	}
+	return writing(out.WriteByte('\n'))
+}
+
+// writeArrow writes one Arrow IPC stream; of a table without rows it holds the schema alone.
+func writeArrow(ctx context.Context, out io.Writer, table *deltacore.Table, o deltacore.ScanOptions) error {
+	scan, err := table.Scan(ctx, o)
+	if err != nil {
+		return err
+	}
+	w := ipc.NewWriter(out, ipc.WithSchema(scan.ArrowSchema()))
+	for b, err := range scan.Batches(ctx) {
+		if err != nil {
+			return err // without the end marker, so that a reader sees that the stream was cut
+		}
+		if b.Record.NumRows() > 0 {
+			err = w.Write(b.Record)
+		}
+		b.Record.Release()
+		if err != nil {
+			return writing(err)
+		}
+	}
+	return writing(w.Close())
+}
+
+// writeCount writes the number of rows. The number comes from reading the files, not from what the log says about them;
+// of the columns it reads the one that costs least.
+func writeCount(ctx context.Context, out io.Writer, table *deltacore.Table, o deltacore.ScanOptions) error {
+	columns, err := table.Schema()
+	if err != nil {
+		return err
+	}
+	if columns, err = columns.Select(o.Columns); err != nil {
+		return err
+	}
+	o.Columns = cheapest(columns, table.Snapshot().Metadata.PartitionColumns)
+	scan, err := table.Scan(ctx, o)
+	if err != nil {
+		return err
+	}
+	var rows int64
+	for b, err := range scan.Batches(ctx) {
+		if err != nil {
+			return err
+		}
+		rows += b.Record.NumRows()
+		b.Record.Release()
+	}
+	_, err = fmt.Fprintln(out, rows)
+	return writing(err)
+}
