@@ -1,0 +1,100 @@
+package parquetio
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+
+	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
+)
+
+const (
+	// maxPageSize is the largest page that is read, packed or unpacked. A page is held whole in memory.
+	maxPageSize = int64(1 << 30)
+	// freePageSize is what a page may always unpack to, whatever the footer says of its column.
+	freePageSize = int64(64 << 20)
+
+	batchBytes     = 32 << 20 // aimed at: batches of large rows have fewer rows
+	readBuffer     = 64 << 10 // of each column that is read
+	allReadBuffers = 8 << 20
+	minReadBuffer  = 8 << 10
+	likelyRatio    = 64 // a column is not expected to unpack to more than this times its size
+)
+
+// chunkStart is the offset of a column chunk's first page: the dictionary's where there is one. Some writers give 0 for
+// a dictionary that is not there.
+func chunkStart(dataPage int64, dictionaryPage *int64) int64 {
+	if dictionaryPage != nil && *dictionaryPage > 0 {
+		return min(dataPage, *dictionaryPage)
+	}
+	return dataPage
+}
+
+// checkChunk refuses a column chunk whose metadata cannot be true, before anything is read or allocated for it. What the
+// others say of their size goes to l.
+func (f *File) checkChunk(c *metadata.ColumnChunkMetaData, n *node, l *chunkLimits) error {
+	var dictionary *int64
+	if offset := c.DictionaryPageOffset(); c.HasDictionaryPage() {
+		dictionary = &offset
+	}
+	start, size := chunkStart(c.DataPageOffset(), dictionary), c.TotalCompressedSize()
+	_, noCodec := compress.GetCodec(c.Compression())
+	switch {
+	case c.FilePath() != "":
+		return deltaerr.New(deltaerr.Unsupported, "the column's pages are in another file, "+c.FilePath())
+	case c.Type() != n.leaf.inFile:
+		return deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("the schema says %s, the column chunk %s", n.leaf.inFile, c.Type()))
+	case start < 4 || size < 0 || start > f.size-trailerSize || size > f.size-trailerSize-start || c.DataPageOffset() > start+size:
+		return deltaerr.New(deltaerr.Corrupt,
+			fmt.Sprintf("the column chunk claims %d bytes at %d, the file has %d", size, start, f.size))
+	case c.NumValues() < l.rows:
+		return deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("the column chunk has %d values for %d rows", c.NumValues(), l.rows))
+	case noCodec != nil:
+		return deltaerr.New(deltaerr.Unsupported, fmt.Sprintf("the compression %s is not supported", c.Compression()))
+	}
+	l.add(size, c.TotalUncompressedSize())
+	l.pages = append(l.pages, newPageCheck(n.path, start, size, c.NumValues()))
+	return nil
+}
+
+// chunkLimits gathers what the column chunks of one read say of their size.
+type chunkLimits struct {
+	rows         int64
+	leaves       int
+	size         int64 // of the largest chunk
+	uncompressed int64 // of the largest chunk, as declared
+	likely       int64 // bytes unpacked, of all
+	pages        pageChecks
+}
+
+func (l *chunkLimits) add(size, uncompressed int64) {
+	l.leaves++
+	l.size = max(l.size, size)
+	l.uncompressed = max(l.uncompressed, uncompressed)
+	l.likely += likelySize(size, uncompressed)
+}
+
+// likelySize bounds a declared size for which memory is reserved ahead.
+func likelySize(size, uncompressed int64) int64 {
+	return max(0, min(uncompressed, size*likelyRatio))
+}
+
+// batchRows is how many rows make a batch of the aimed size.
+func (l *chunkLimits) batchRows(most int64) int64 {
+	perRow := l.likely/l.rows + 1
+	return max(1, min(most, batchBytes/perRow))
+}
+
+// properties bound a page by what its column can hold, and the read buffers of wide files by their sum. Pages are
+// unpacked into plain Go memory: arrow-go keeps some of it in pools that only the garbage collector empties.
+func (l *chunkLimits) properties() *parquet.ReaderProperties {
+	p := parquet.NewReaderProperties(memory.NewGoAllocator())
+	p.BufferedStreamEnabled = true
+	p.BufferSize = int64(min(readBuffer, max(minReadBuffer, allReadBuffers/l.leaves)))
+	p.MaxCompressedPageSize = min(max(l.size, 1), maxPageSize)
+	p.MaxUncompressedPageSize = min(max(l.uncompressed, freePageSize), maxPageSize)
+	return p
+}

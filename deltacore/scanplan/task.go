@@ -1,0 +1,33 @@
+// Package scanplan decides what is read: from the active files of a version to tasks in canonical order.
+package scanplan
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/benthos-delta/benthos-delta/deltacore/action"
+)
+
+// Key orders the files of a version and names one in a position: modification time, then path bytes as in the log.
+type Key struct {
+	ModificationTime int64  `json:"modification_time"` // ms since 1970
+	Path             string `json:"path"`              // as in the log, not decoded
+}
+
+// Compare orders keys canonically: by modification time, then by the path's bytes.
+func (k Key) Compare(other Key) int {
+	return cmp.Or(cmp.Compare(k.ModificationTime, other.ModificationTime), strings.Compare(k.Path, other.Path))
+}
+
+// FileTask is one file to read, complete in itself: it can be sent elsewhere as JSON.
+type FileTask struct {
+	TableID         string                 `json:"table_id"`
+	Version         int64                  `json:"version"`
+	SchemaHash      string                 `json:"schema_hash"`
+	Key             Key                    `json:"key"`
+	File            string                 `json:"file"` // decoded, relative to the table root
+	Size            int64                  `json:"size"` // bytes, 0 when the log does not say
+	PartitionValues map[string]*string     `json:"partition_values"`
+	DeletionVector  *action.DeletionVector `json:"deletion_vector,omitempty"`
+	StartRow        int64                  `json:"start_row,omitempty"` // first physical row wanted: where a resumed read goes on
+}
