@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"config_spec"},
 	{"deltacore/schema"},
 	{"deltacore/action", "deltacore/storage", "deltacore/storage/s3"},
-	{"deltacore/parquetio", "deltacore/dv"},
+	{"deltacore/parquetio", "deltacore/dv", "deltacore/variant"},
 	{"deltacore/deltalog"},
 	{"deltacore/scanplan", "pruning/rowfilter"},
 	{"deltacore/datafile"},

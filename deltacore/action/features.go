@@ -16,8 +16,20 @@ var supportedFeatures = map[string]bool{
 	"timestampWithoutTimezone": true,
 	// Tells those who delete files to look at the protocol first; a reader has nothing to do.
 	"vacuumProtocolCheck": true,
+	// How columns are found in files: datafile matches by physical name or id (section 15).
+	columnMappingFeature: true,
+	// Rows that are deleted without rewriting their file (section 14).
+	DeletionVectorsFeature: true,
+	// Old files may hold narrower types; decided by each file (section 16).
+	"typeWidening":         true,
+	"typeWidening-preview": true,
 	// The form of checkpoints: deltalog reads all of them (section 5).
 	"v2Checkpoint": true,
+	// A type of its own, shredded in the data files or not: files say so, not the feature (F3, V3, V6).
+	"variantType":              true,
+	"variantType-preview":      true,
+	"variantShredding":         true,
+	"variantShredding-preview": true,
 }
 
 // featureNotes say what an unsupported feature means for whoever wanted to read the table.
@@ -35,8 +47,10 @@ const (
 	redirectFeature = "redirectReaderWriter-preview"
 
 	columnMappingFeature = "columnMapping"
-	columnMappingMode    = "delta.columnMapping.mode"
 )
+
+// DeletionVectorsFeature must be on in a table that has deletion vectors (D10).
+const DeletionVectorsFeature = "deletionVectors"
 
 // CheckReadable says whether this reader can read a table of protocol p and metadata m: nil, or a deltaerr Unsupported
 // that names the protocol version, every feature that is in the way (F1, F2), or the data files' format (A8).

@@ -97,10 +97,11 @@ func TestCollectEndsWithTheFirstError(t *testing.T) {
 	}
 }
 
-// TestCollectedFilesAreSmall holds the promise of at most 150 bytes a file, with few partitions and with many.
+// TestCollectedFilesAreSmall holds the promise of at most 150 bytes a file, with few partitions, with many, and with one of
+// its own for every file.
 func TestCollectedFilesAreSmall(t *testing.T) {
 	const n = 50_000
-	for _, partitions := range []int{300, n / 4} {
+	for _, partitions := range []int{300, n / 4, n} {
 		before := heap()
 		files, err := Collect(context.Background(), synthetic(n, partitions))
 		if err != nil {
@@ -152,5 +153,58 @@ func BenchmarkCollect(b *testing.B) {
 		if _, err := Collect(context.Background(), synthetic(n, 300)); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestManyDirectoriesAreDerivedOrKeptWhole: past those that are kept, a directory follows from the partition values or stays
+// with its file. What comes out is what went in, in canonical order, whether times differ or not.
+func TestManyDirectoriesAreDerivedOrKeptWhole(t *testing.T) {
+	var files []ActiveFile
+	for i := range 3 * 2048 {
+		date, region := fmt.Sprintf("d%d", i), fmt.Sprintf("r%d", i%7)
+		path := fmt.Sprintf("date=%s/region=%s/%d.parquet", date, region, i)
+		values := map[string]*string{"date": &date, "region": &region}
+		switch i % 5 {
+		case 1: // written in another way than in the log
+			path = fmt.Sprintf("date=%%64%d/region=%s/%d.parquet", i, region, i)
+		case 2:
+			path = fmt.Sprintf("prefix%d/%d.parquet", i, i)
+		case 3:
+			values["date"] = nil
+			path = fmt.Sprintf("date=%s/region=%s/%d.parquet", nullDir, region, i)
+		case 4:
+			delete(values, "date")
+		}
+		files = append(files, ActiveFile{
+			Add:      action.Add{Path: path, ModificationTime: int64(i % 3), PartitionValues: values},
+			Location: storage.ResolvePath(testRoot, path),
+		})
+	}
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+	got, err := Collect(context.Background(), sequence(files))
+	if err != nil || got.Len() != len(files) {
+		t.Fatalf("got %d files, %v", got.Len(), err)
+	}
+	slices.SortFunc(files, func(a, b ActiveFile) int {
+		return cmp.Or(cmp.Compare(a.Add.ModificationTime, b.Add.ModificationTime), cmp.Compare(a.Add.Path, b.Add.Path))
+	})
+	for i, want := range files {
+		if describe(got.At(i)) != describe(want) {
+			t.Fatalf("file %d:\nwant %s\ngot  %s", i, describe(want), describe(got.At(i)))
+		}
+	}
+}
+
+// TestCollectRefusesAFileTwiceWhateverElseItsAddsSay: neither another time nor another spelling makes it another file (R2, R4).
+func TestCollectRefusesAFileTwiceWhateverElseItsAddsSay(t *testing.T) {
+	for _, path := range []string{"p=1/a%20b", "file:/lake/orders/p=1/a%20b", "/lake/orders/p=1/./a b"} {
+		one, other := file("p=1/a b"), file(path)
+		other.ModificationTime, other.Size = 99, 1
+		var files []ActiveFile
+		for _, a := range []action.Add{one, file("c"), other} {
+			files = append(files, ActiveFile{Add: a, Location: storage.ResolvePath(testRoot, a.Path)})
+		}
+		_, err := Collect(context.Background(), sequence(files))
+		wantError(t, err, "file p=1/a b: the log lists the file twice")
 	}
 }

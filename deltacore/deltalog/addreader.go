@@ -18,8 +18,9 @@ import (
 // addReader decodes the adds of a checkpoint to which no commit refers. Several workers use it: seen is not written any
 // more.
 type addReader struct {
-	log  Log
-	seen keySet
+	log       Log
+	seen      fileSet
+	omitStats bool
 }
 
 // addTask is one row group to read adds from.
@@ -28,9 +29,9 @@ type addTask struct {
 	group int
 }
 
-// adds streams the files of the checkpoint that seen does not name, a batch at a time.
-func (b *base) adds(ctx context.Context, l Log, seen keySet) iter.Seq2[[]ActiveFile, error] {
-	r := addReader{log: l, seen: seen}
+// adds streams the files of the checkpoint that r.seen does not name, a batch at a time.
+func (b *base) adds(ctx context.Context, r addReader) iter.Seq2[[]ActiveFile, error] {
+	l := r.log
 	return func(yield func([]ActiveFile, error) bool) {
 		if b.manifest != nil && !r.readManifest(ctx, *b.manifest, yield) {
 			return
@@ -84,7 +85,11 @@ func addError(err error, t addTask) error {
 }
 
 func (r addReader) readRowGroup(ctx context.Context, file *parquetio.File, group int, emit func([]ActiveFile) error) error {
-	leaves := leavesOf(file.Fields(), addPaths...)
+	paths := addPaths
+	if r.omitStats {
+		paths = paths[1:]
+	}
+	leaves := leavesOf(file.Fields(), paths...)
 	if len(leaves) == 0 {
 		return nil
 	}
@@ -126,7 +131,7 @@ func (r addReader) decode(batch arrow.RecordBatch) ([]ActiveFile, error) {
 // keep appends the file unless a commit after the checkpoint refers to it.
 func (r addReader) keep(files []ActiveFile, add action.Add) []ActiveFile {
 	location := storage.ResolvePath(r.log.Root, add.Path)
-	if len(r.seen) > 0 && r.seen.has(fileKey(location, add.DeletionVector.UniqueID())) {
+	if r.seen.has(location, add.DeletionVector) {
 		return files
 	}
 	return append(files, ActiveFile{add, location})
@@ -162,7 +167,11 @@ func (r addReader) scanManifest(ctx context.Context, f File, visit func(action.A
 		return err
 	}
 	defer source.Close()
-	return scanActions(source, f, func(a action.Action) error {
+	lines := action.NewScanner(source)
+	if r.omitStats {
+		lines.OmitStats()
+	}
+	return visitActions(lines, f, func(a action.Action) error {
 		if a.Add == nil {
 			return nil
 		}

@@ -14,65 +14,51 @@ import (
 	"github.com/benthos-delta/benthos-delta/deltacore/storage"
 )
 
-const maxKept = 8 << 20 // bytes of commits kept by a snapshot
-
-// head is what the commits say about the table itself.
-type head struct {
-	protocol *action.Protocol
-	metadata *action.Metadata
-	kept     map[string][]byte
-}
-
-// fill takes what is not known yet from an older place.
-func (h *head) fill(p *action.Protocol, m *action.Metadata) {
-	if h.protocol == nil {
-		h.protocol = p
+// readTail looks through the commits of a segment for what they say about the table: compactions and a checksum first,
+// because they spare commits. The segment returned is without the compactions that are not to be used.
+func (l Log) readTail(ctx context.Context, s Segment, h *head) (Segment, error) {
+	s, err := l.readCompactions(ctx, s, h)
+	if err != nil {
+		return s, err
 	}
-	if h.metadata == nil {
-		h.metadata = m
+	var commits []File
+	for _, f := range slices.Backward(s.tail()) {
+		if !f.compacted {
+			commits = append(commits, f.File)
+		}
 	}
+	if s.Checksum != nil && len(commits) >= checksumPays {
+		if err := l.useChecksum(ctx, s, h); err != nil {
+			return s, err
+		}
+	}
+	return s, l.readHeads(ctx, commits, h)
 }
 
-func (h *head) complete() bool { return h.protocol != nil && h.metadata != nil }
-
-// headTask is one commit to look through; keep says that its bytes may stay in memory.
-type headTask struct {
-	file File
-	keep bool
-}
-
-type headResult struct {
-	name     string
-	protocol *action.Protocol
-	metadata *action.Metadata
-	text     []byte // nil when not kept
-}
-
-// readHeads looks through commits newest first, in parallel, until protocol and metadata are found (R1).
-func (l Log) readHeads(ctx context.Context, commits []File) (head, error) {
-	h := head{kept: map[string][]byte{}}
+// readHeads looks through commits newest first, in parallel, until protocol and metadata are known (R1).
+func (l Log) readHeads(ctx context.Context, commits []File, h *head) error {
+	left := len(commits)
+	if left == 0 || h.completeBelow(commits[left-1].Version+1) {
+		return nil
+	}
 	o := exec.Options[headResult]{Workers: l.workers(), Budget: l.Budget, Size: func(r headResult) int64 { return int64(len(r.text)) }}
-	for r, err := range exec.Ordered(ctx, headTasks(commits), o, l.readHead) {
+	for r, err := range exec.Ordered(ctx, headTasks(commits, h.keptBytes), o, l.readHead) {
 		if err != nil {
-			return head{}, err
+			return err
 		}
-		h.fill(r.protocol, r.metadata)
-		if r.text != nil {
-			h.kept[r.name] = r.text
-		}
-		if h.complete() {
+		h.take(r)
+		if left--; left == 0 || h.completeBelow(commits[left-1].Version+1) {
 			break
 		}
 	}
-	return h, nil
+	return nil
 }
 
-func headTasks(commits []File) iter.Seq2[headTask, error] {
+func headTasks(commits []File, total int64) iter.Seq2[headTask, error] {
 	return func(yield func(headTask, error) bool) {
-		total := int64(0)
 		for _, f := range slices.Backward(commits) {
 			total += f.Size
-			if !yield(headTask{file: f, keep: total <= maxKept}, nil) {
+			if !yield(headTask{file: f, version: f.Version, keep: total <= maxKept}, nil) {
 				return
 			}
 		}
@@ -80,17 +66,26 @@ func headTasks(commits []File) iter.Seq2[headTask, error] {
 }
 
 func (l Log) readHead(ctx context.Context, t headTask, emit func(headResult) error) error {
-	r, err := l.Store.Get(ctx, t.file.path())
+	r, err := l.readWhole(ctx, t, ignore)
 	if err != nil {
 		return commitError(err, t.file)
 	}
+	return emit(r)
+}
+
+// readWhole visits all actions of a log file and returns what it says about the table.
+func (l Log) readWhole(ctx context.Context, t headTask, visit func(action.Action) error) (headResult, error) {
+	r, err := l.Store.Get(ctx, t.file.path())
+	if err != nil {
+		return headResult{}, err
+	}
 	defer r.Close()
-	result := headResult{name: t.file.Name}
+	result := headResult{name: t.file.Name, version: t.version}
 	source := io.Reader(r)
 	if t.keep {
 		text, err := io.ReadAll(io.LimitReader(r, t.file.Size+1))
 		if err != nil {
-			return commitError(err, t.file)
+			return headResult{}, err
 		}
 		source = bytes.NewReader(text)
 		if int64(len(text)) > t.file.Size { // it grew since it was listed: the rest is not worth keeping
@@ -99,25 +94,22 @@ func (l Log) readHead(ctx context.Context, t headTask, emit func(headResult) err
 			result.text = text
 		}
 	}
+	first := true
 	err = scanActions(source, t.file, func(a action.Action) error {
-		switch {
-		case a.Protocol != nil:
-			result.protocol = a.Protocol
-		case a.Metadata != nil:
-			result.metadata = a.Metadata
-		}
-		return nil
+		result.take(a, first)
+		first = false
+		return visit(a)
 	})
-	if err != nil {
-		return commitError(err, t.file)
-	}
-	return emit(result)
+	return result, err
 }
 
 // scanActions visits the actions of a commit or of a JSON manifest. More than one protocol or metaData is an error (A5).
 func scanActions(r io.Reader, f File, visit func(action.Action) error) error {
+	return visitActions(action.NewScanner(r), f, visit)
+}
+
+func visitActions(s *action.Scanner, f File, visit func(action.Action) error) error {
 	var protocols, metadata int
-	s := action.NewScanner(r)
 	for {
 		a, err := s.Next()
 		if err == io.EOF { //nolint:errorlint // the end itself: a wrapped one is a cut stream
@@ -167,12 +159,12 @@ type fileAction struct {
 	fileKey  key // of path and vector
 }
 
-// commitPart is a run of file actions of one commit.
+// commitPart is a run of file actions of one file of the tail.
 type commitPart struct {
-	file    File
+	file    tailFile
 	actions []fileAction
 	bytes   int64
-	last    bool // of the commit
+	last    bool // of the file
 }
 
 const (
@@ -181,30 +173,26 @@ const (
 	actionBytes = 320 // an action in memory, its texts aside
 )
 
-// parts reads the file actions of commits, newest commit first, in parallel and in bounded memory.
-func (s *Snapshot) parts(ctx context.Context) iter.Seq2[commitPart, error] {
-	tasks := func(yield func(File, error) bool) {
-		for _, f := range slices.Backward(s.Segment.Commits) {
-			if !yield(f, nil) {
-				return
-			}
-		}
-	}
-	o := exec.Options[commitPart]{
-		Workers: s.Log.workers(), Budget: s.Log.Budget, Size: func(p commitPart) int64 { return p.bytes },
-	}
-	return exec.Ordered(ctx, tasks, o, s.readParts)
+// parts reads the file actions of the tail, newest file first, in parallel and in bounded memory.
+func (r *replay) parts(ctx context.Context) iter.Seq2[commitPart, error] {
+	l := r.snapshot.Log
+	o := exec.Options[commitPart]{Workers: l.workers(), Budget: l.Budget, Size: func(p commitPart) int64 { return p.bytes }}
+	return exec.Ordered(ctx, each(r.snapshot.Segment.tail()), o, r.readParts)
 }
 
-func (s *Snapshot) readParts(ctx context.Context, f File, emit func(commitPart) error) error {
-	r, err := s.open(ctx, f)
+func (r *replay) readParts(ctx context.Context, f tailFile, emit func(commitPart) error) error {
+	source, err := r.snapshot.open(ctx, f.File)
 	if err != nil {
-		return commitError(err, f)
+		return commitError(err, f.File)
 	}
-	defer r.Close()
+	defer source.Close()
+	lines := action.NewScanner(source)
+	if r.omitStats {
+		lines.OmitStats()
+	}
 	part := commitPart{file: f}
-	err = scanActions(r, f, func(a action.Action) error {
-		if !part.take(s.Log.Root, a) || (len(part.actions) < partActions && part.bytes < partBytes) {
+	err = visitActions(lines, f.File, func(a action.Action) error {
+		if !part.take(r.snapshot.Log.Root, a) || (len(part.actions) < partActions && part.bytes < partBytes) {
 			return nil
 		}
 		full := part
@@ -212,7 +200,7 @@ func (s *Snapshot) readParts(ctx context.Context, f File, emit func(commitPart) 
 		return emit(full)
 	})
 	if err != nil {
-		return commitError(err, f)
+		return commitError(err, f.File)
 	}
 	part.last = true
 	return emit(part)
@@ -227,22 +215,33 @@ func (s *Snapshot) open(ctx context.Context, f File) (io.ReadCloser, error) {
 
 // take adds a's file action to the part, if it has one.
 func (p *commitPart) take(root storage.URI, a action.Action) bool {
-	var path, vector string
-	var extra int
-	switch {
-	case a.Add != nil:
-		path, vector, extra = a.Add.Path, a.Add.DeletionVector.UniqueID(), len(a.Add.Stats)
-	case a.Remove != nil:
-		path, vector = a.Remove.Path, a.Remove.DeletionVector.UniqueID()
-	default:
+	f, ok := fileActionOf(root, a)
+	if !ok {
 		return false
 	}
-	location := storage.ResolvePath(root, path)
-	p.actions = append(p.actions, fileAction{
-		add: a.Add, location: location, path: path, pathKey: pathKey(location), fileKey: fileKey(location, vector),
-	})
-	p.bytes += int64(actionBytes + 2*len(path) + extra)
+	p.actions = append(p.actions, f)
+	p.bytes += int64(actionBytes + 2*len(f.path))
+	if f.add != nil {
+		p.bytes += int64(len(f.add.Stats))
+	}
 	return true
+}
+
+// fileActionOf returns the add or remove of an action; ok is false when it is neither.
+func fileActionOf(root storage.URI, a action.Action) (f fileAction, ok bool) {
+	var vector string
+	switch {
+	case a.Add != nil:
+		f.path, vector = a.Add.Path, a.Add.DeletionVector.UniqueID()
+	case a.Remove != nil:
+		f.path, vector = a.Remove.Path, a.Remove.DeletionVector.UniqueID()
+	default:
+		return fileAction{}, false
+	}
+	f.add = a.Add
+	f.location = storage.ResolvePath(root, f.path)
+	f.pathKey, f.fileKey = pathKey(f.location), fileKey(f.location, vector)
+	return f, true
 }
 
 // errStopped ends a run whose consumer wants no more.

@@ -127,12 +127,15 @@ func (r *detailReader) pointer(set bool) *int64 {
 // arena holds byte strings in chunks that are never moved.
 type arena struct{ chunks [][]byte }
 
+// place is where a byte string begins in an arena.
+type place struct{ chunk, offset uint32 }
+
 const (
 	firstArenaChunk = 4 << 10
 	lastArenaChunk  = 256 << 10
 )
 
-func (a *arena) put(b []byte) (chunk, offset uint32) {
+func (a *arena) put(b []byte) place {
 	n := len(a.chunks)
 	if n == 0 || cap(a.chunks[n-1])-len(a.chunks[n-1]) < len(b) {
 		size := lastArenaChunk
@@ -143,10 +146,12 @@ func (a *arena) put(b []byte) (chunk, offset uint32) {
 		n++
 	}
 	last := &a.chunks[n-1]
-	offset = uint32(len(*last))
+	p := place{uint32(n - 1), uint32(len(*last))}
 	*last = append(*last, b...)
-	return uint32(n - 1), offset
+	return p
 }
+
+func (a *arena) at(p place) []byte { return a.chunks[p.chunk][p.offset:] }
 
 // appendSized appends a text after its length.
 func appendSized(b []byte, text string) []byte {

@@ -2,7 +2,9 @@ package deltalog
 
 import (
 	"crypto/sha256"
+	"hash/maphash"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/action"
 	"github.com/benthos-delta/benthos-delta/deltacore/storage"
 )
 
@@ -28,6 +30,39 @@ func (s keySet) insert(k key) bool {
 	s[k] = struct{}{}
 	return true
 }
+
+// fileSet is a set of logical files. Most of what it is asked for is not in it, so it looks for a quick hash of the path
+// first: a key costs more than all else about a file of a checkpoint.
+type fileSet struct {
+	paths map[uint64]struct{}
+	keys  keySet
+}
+
+func newFileSet() fileSet { return fileSet{paths: map[uint64]struct{}{}, keys: keySet{}} }
+
+func (s fileSet) insert(f fileRef) {
+	s.paths[f.path] = struct{}{}
+	s.keys.insert(f.key)
+}
+
+// has says whether the file of a location and a vector is in the set.
+func (s fileSet) has(l storage.Location, v *action.DeletionVector) bool {
+	if len(s.paths) == 0 {
+		return false
+	}
+	_, known := s.paths[quickHash(l)]
+	return known && s.keys.has(fileKey(l, v.UniqueID()))
+}
+
+// fileRef is what a [fileSet] knows of a file.
+type fileRef struct {
+	path uint64 // quickHash
+	key  key
+}
+
+var quickSeed = maphash.MakeSeed()
+
+func quickHash(l storage.Location) uint64 { return maphash.String(quickSeed, l.Key()) }
 
 // pathKey is the key of a file without a vector, and of a path whatever its vector.
 func pathKey(l storage.Location) key {

@@ -15,7 +15,9 @@ import (
 type listing struct {
 	commits     []File       // ascending, one a version
 	checkpoints []Checkpoint // complete ones, the most wanted first
-	unusable    []unusable   // ascending
+	compactions []Compaction // the longest first
+	checksums   map[int64]File
+	unusable    []unusable // ascending
 }
 
 // list reads the names of the log from a version on.
@@ -30,7 +32,7 @@ func (l Log) list(ctx context.Context, from int64) (listing, error) {
 			return listing{}, deltaerr.Annotate(err, deltaerr.Phase("listing %s", logDir))
 		}
 		name := strings.TrimPrefix(e.Path, logDir+"/")
-		if n, ok := parseName(name); ok && n.kind != checksumName && n.kind != compactionName && n.version >= from {
+		if n, ok := parseName(name); ok && n.version >= from {
 			byName[name] = File{Name: name, Version: n.version, Size: e.Size, ModTime: e.ModTime}
 		}
 	}
@@ -38,7 +40,7 @@ func (l Log) list(ctx context.Context, from int64) (listing, error) {
 }
 
 func newListing(files map[string]File) listing {
-	var s listing
+	s := listing{checksums: map[int64]File{}}
 	sets := map[[2]int64]partSet{}
 	for name, f := range files {
 		n, ok := parseName(name)
@@ -46,6 +48,10 @@ func newListing(files map[string]File) listing {
 		case !ok:
 		case n.kind == commitName:
 			s.commits = append(s.commits, f)
+		case n.kind == checksumName:
+			s.checksums[f.Version] = f
+		case n.kind == compactionName:
+			s.compactions = appendCompaction(s.compactions, n, f)
 		case f.Size == 0: // L9
 			s.unusable = append(s.unusable, unusable{f.Version, f.path() + " has 0 bytes"})
 		case n.kind == partName:
@@ -62,6 +68,7 @@ func newListing(files map[string]File) listing {
 		return cmp.Or(cmp.Compare(a.version, b.version), cmp.Compare(a.reason, b.reason))
 	})
 	newestFirst(s.checkpoints)
+	longestFirst(s.compactions)
 	return s
 }
 
@@ -100,6 +107,22 @@ func (s listing) base(target int64) *Checkpoint {
 		if c.Version <= target {
 			return &c
 		}
+	}
+	return nil
+}
+
+// commit returns the commit of a version, or nil.
+func (s listing) commit(version int64) *File {
+	if found := s.commitsFrom(version); len(found) > 0 && found[0].Version == version {
+		return &found[0]
+	}
+	return nil
+}
+
+// checksum returns the .crc file of a version, or nil.
+func (s listing) checksum(version int64) *File {
+	if f, ok := s.checksums[version]; ok {
+		return &f
 	}
 	return nil
 }

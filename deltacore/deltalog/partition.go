@@ -1,14 +1,14 @@
 package deltalog
 
 import (
-	"crypto/sha256"
+	"encoding/binary"
+	"hash/maphash"
 	"maps"
 	"slices"
 )
 
-// A set of partition values is written as bytes: each name and value after its length, so that no two sets share a form.
-
-// appendValue appends a name and its value; nil is null.
+// appendValue appends a name and its value; nil is null. Each text stands after its length, so that no two sets of values
+// share a form.
 func appendValue(b []byte, name string, value *string) []byte {
 	b = appendSized(b, name)
 	if value == nil {
@@ -64,59 +64,152 @@ func (t *rowValues) get(p pairs, row int) map[string]*string {
 	return values
 }
 
-// partitionTable keeps each set of partition values once: most tables have far fewer of them than files.
+// partitionTable keeps each value of a partition column once. A set of values is written as codes: their number, then one
+// for each column. The first sets are kept as maps too, since most tables have few; the codes of others lie with their
+// files.
 type partitionTable struct {
-	sets   []partitionSet
+	columns []partitionColumn
+	shared  []map[string]*string
+}
+
+// partitionColumn holds the values of a column in the order of their codes.
+type partitionColumn struct {
+	name   string
+	values []place
 	bytes  arena
-	shared []map[string]*string // of all sets, when they are few
 }
 
-// partitionSet is where the bytes of a set lie, and how many values it has.
-type partitionSet struct{ chunk, offset, values uint32 }
+const (
+	absentCode = iota // the set does not name the column
+	nullCode
+	firstValueCode
 
-const maxShared = 4096 // sets kept as maps too
+	maxShared = 1024
+)
 
-// get returns a set. It may be shared.
-func (t *partitionTable) get(i uint32) map[string]*string {
-	if t.shared != nil {
-		return t.shared[i]
+// read reads a set of values from its codes.
+func (t *partitionTable) read(codes []byte) (values map[string]*string, rest []byte) {
+	n, rest := cutUvarint(codes)
+	values = make(map[string]*string, n)
+	for i := range n {
+		var code uint64
+		switch code, rest = cutUvarint(rest); code {
+		case absentCode:
+		case nullCode:
+			values[t.columns[i].name] = nil
+		default:
+			text := string(t.columns[i].value(code))
+			values[t.columns[i].name] = &text
+		}
 	}
-	s := t.sets[i]
-	return readValues(t.bytes.chunks[s.chunk][s.offset:], int(s.values))
+	return values, rest
 }
 
-// share makes maps of the sets when they are few.
-func (t *partitionTable) share() {
-	if len(t.sets) > maxShared {
-		return
+// find returns the value of a column as it stands in a directory.
+func (t *partitionTable) find(codes []byte, name string) []byte {
+	n, rest := cutUvarint(codes)
+	for i := range n {
+		var code uint64
+		code, rest = cutUvarint(rest)
+		if code >= firstValueCode && t.columns[i].name == name {
+			return t.columns[i].value(code)
+		}
 	}
-	shared := make([]map[string]*string, len(t.sets))
-	for i := range t.sets {
-		shared[i] = t.get(uint32(i))
-	}
-	t.shared = shared
+	return []byte(nullDir)
 }
 
-// partitionIndex finds a set that a table has already.
+func (c *partitionColumn) value(code uint64) []byte {
+	text, _ := cutSized(c.bytes.at(c.values[code-firstValueCode]))
+	return text
+}
+
+// skipCodes returns what follows a set's codes.
+func skipCodes(b []byte) []byte {
+	n, b := cutUvarint(b)
+	for range n {
+		_, b = cutUvarint(b)
+	}
+	return b
+}
+
+func cutUvarint(b []byte) (uint64, []byte) {
+	v, width := binary.Uvarint(b)
+	return v, b[width:]
+}
+
+// partitionIndex finds the codes of sets while a table is filled.
 type partitionIndex struct {
-	index   map[key]uint32
+	seed    maphash.Seed
+	codes   []map[uint64]uint64 // by column: code of a value by its hash
+	sets    map[string]uint32   // by their codes
 	scratch []byte
 }
 
-func (x *partitionIndex) add(t *partitionTable, values map[string]*string) uint32 {
-	x.scratch = x.scratch[:0]
+func newPartitionIndex() partitionIndex {
+	return partitionIndex{seed: maphash.MakeSeed(), sets: map[string]uint32{}}
+}
+
+// add returns the number of a shared set, or its codes, valid until the next call.
+func (x *partitionIndex) add(t *partitionTable, values map[string]*string) (set uint32, codes []byte, shared bool) {
+	codes = x.encode(t, values)
+	set, shared = x.sets[string(codes)]
+	if !shared && len(t.shared) < maxShared {
+		set, shared = uint32(len(t.shared)), true
+		x.sets[string(codes)] = set
+		own, _ := t.read(codes)
+		t.shared = append(t.shared, own)
+	}
+	return set, codes, shared
+}
+
+func (x *partitionIndex) encode(t *partitionTable, values map[string]*string) []byte {
+	x.addColumns(t, values)
+	x.scratch = binary.AppendUvarint(x.scratch[:0], uint64(len(t.columns)))
+	for i := range t.columns {
+		code := uint64(absentCode)
+		if value, named := values[t.columns[i].name]; named {
+			code = x.code(t, i, value)
+		}
+		x.scratch = binary.AppendUvarint(x.scratch, code)
+	}
+	return x.scratch
+}
+
+// addColumns adds the columns that values name first.
+func (x *partitionIndex) addColumns(t *partitionTable, values map[string]*string) {
+	known := 0
+	for i := range t.columns {
+		if _, named := values[t.columns[i].name]; named {
+			known++
+		}
+	}
+	if known == len(values) {
+		return
+	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		x.scratch = appendValue(x.scratch, name, values[name])
+		if !slices.ContainsFunc(t.columns, func(c partitionColumn) bool { return c.name == name }) {
+			t.columns = append(t.columns, partitionColumn{name: name})
+			x.codes = append(x.codes, map[uint64]uint64{})
+		}
 	}
-	sum := sha256.Sum256(x.scratch)
-	k := key(sum[:len(key{})])
-	if i, ok := x.index[k]; ok {
-		return i
+}
+
+// code returns the code of a column's value. Of two values with one hash, which are none in practice, the second is stored
+// anew each time: that costs memory and nothing else.
+func (x *partitionIndex) code(t *partitionTable, column int, value *string) uint64 {
+	if value == nil {
+		return nullCode
 	}
-	i := uint32(len(t.sets))
-	set := partitionSet{values: uint32(len(values))}
-	set.chunk, set.offset = t.bytes.put(x.scratch)
-	t.sets = append(t.sets, set)
-	x.index[k] = i
-	return i
+	c := &t.columns[column]
+	hash := maphash.String(x.seed, *value)
+	code, known := x.codes[column][hash]
+	if known && string(c.value(code)) == *value {
+		return code
+	}
+	code = firstValueCode + uint64(len(c.values))
+	c.values = append(c.values, c.bytes.put(appendSized(nil, *value)))
+	if !known {
+		x.codes[column][hash] = code
+	}
+	return code
 }

@@ -27,6 +27,15 @@ func (s listing) notATable() error {
 		deltaerr.Hint("check the location"))
 }
 
+// noCommits: when a version was made is not told by checkpoints.
+func (s listing) noCommits() error {
+	if len(s.checkpoints) == 0 {
+		return s.notATable()
+	}
+	return deltaerr.New(deltaerr.NotFound, "the log holds checkpoints but no commits: when a version was committed cannot be known",
+		s.available())
+}
+
 func (s listing) aboveLatest(at, latest int64) error {
 	return deltaerr.New(deltaerr.NotFound,
 		fmt.Sprintf("version %d does not exist: the latest version is %d", at, latest), s.available())

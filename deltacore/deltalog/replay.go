@@ -9,22 +9,29 @@ import (
 
 // replay reconciles the actions of a segment, newest first: the first reference to a file decides (R1, R3).
 type replay struct {
-	snapshot *Snapshot
-	seen     keySet // files that the commits so far refer to; the tail's size, never the table's
-	commit   commitKeys
+	snapshot  *Snapshot
+	omitStats bool
+	seen      fileSet // files that the commits so far refer to; the tail's size, never the table's
+	commit    commitKeys
+	next      int64 // the newest version that was not replayed yet
+	based     bool  // a file of the checkpoint was handed out
 }
 
 // commitKeys is what one commit refers to.
 type commitKeys struct {
 	added, removed keySet // by path (A5)
-	files          []key
+	files          []fileRef
 }
 
 // run hands every active file to yield, until that returns false.
 func (r *replay) run(ctx context.Context, yield func(ActiveFile) bool) error {
+	r.next = r.snapshot.Version
 	err := r.replayCommits(ctx, yield)
 	if err == nil {
-		err = r.streamBase(ctx, yield)
+		err = r.streamBase(ctx, r.snapshot.base, yield)
+	}
+	if vanished(err) {
+		err = r.rebase(ctx, err, yield)
 	}
 	if errors.Is(err, errStopped) {
 		return nil
@@ -34,7 +41,7 @@ func (r *replay) run(ctx context.Context, yield func(ActiveFile) bool) error {
 
 func (r *replay) replayCommits(ctx context.Context, yield func(ActiveFile) bool) error {
 	r.commit = newCommitKeys()
-	for part, err := range r.snapshot.parts(ctx) {
+	for part, err := range r.parts(ctx) {
 		if err != nil {
 			return err
 		}
@@ -55,7 +62,7 @@ func (r *replay) replayPart(part commitPart, yield func(ActiveFile) bool) error 
 		if err := r.commit.take(a, part.file); err != nil {
 			return err
 		}
-		if a.add == nil || r.seen.has(a.fileKey) {
+		if a.add == nil || r.seen.keys.has(a.fileKey) {
 			continue
 		}
 		if !yield(ActiveFile{Add: *a.add, Location: a.location}) {
@@ -66,20 +73,26 @@ func (r *replay) replayPart(part commitPart, yield func(ActiveFile) bool) error 
 }
 
 // endCommit makes what the commit refers to hide what is older, if anything is.
-func (r *replay) endCommit(f File) {
+func (r *replay) endCommit(f tailFile) {
 	s := r.snapshot.Segment
-	if s.Checkpoint != nil || f.Version > s.Commits[0].Version {
-		for _, k := range r.commit.files {
-			r.seen.insert(k)
+	if s.Checkpoint != nil || f.first > s.Commits[0].Version {
+		for _, f := range r.commit.files {
+			r.seen.insert(f)
 		}
 	}
 	r.commit = newCommitKeys()
+	r.next = f.first - 1
 }
 
 func newCommitKeys() commitKeys { return commitKeys{added: keySet{}, removed: keySet{}} }
 
-// take notes an action. A path is added at most once in a commit and removed at most once (A5).
-func (c *commitKeys) take(a fileAction, f File) error {
+// take notes an action. A path is added at most once in a commit and removed at most once (A5). In a compaction, which has
+// been checked, it may be there with several vectors.
+func (c *commitKeys) take(a fileAction, f tailFile) error {
+	c.files = append(c.files, fileRef{quickHash(a.location), a.fileKey})
+	if f.compacted {
+		return nil
+	}
 	set, done := c.removed, "removed"
 	if a.add != nil {
 		set, done = c.added, "added"
@@ -88,32 +101,61 @@ func (c *commitKeys) take(a fileAction, f File) error {
 		return deltaerr.New(deltaerr.Corrupt, "the commit says twice that "+a.path+" is "+done,
 			deltaerr.File(f.path()), deltaerr.Version(f.Version))
 	}
-	c.files = append(c.files, a.fileKey)
 	return nil
 }
 
 // streamBase hands out the files of the checkpoint to which no commit refers.
-func (r *replay) streamBase(ctx context.Context, yield func(ActiveFile) bool) error {
+func (r *replay) streamBase(ctx context.Context, b *base, yield func(ActiveFile) bool) error {
 	s := r.snapshot
 	if s.Segment.Checkpoint == nil {
 		return nil
 	}
-	b := s.base
 	if b == nil { // the snapshot was not made by Load
 		var err error
 		if b, err = s.Log.readBase(ctx, *s.Segment.Checkpoint); err != nil {
 			return err
 		}
 	}
-	for files, err := range b.adds(ctx, s.Log, r.seen) {
+	return r.handOut(ctx, b, yield)
+}
+
+func (r *replay) handOut(ctx context.Context, b *base, yield func(ActiveFile) bool) error {
+	for files, err := range b.adds(ctx, addReader{r.snapshot.Log, r.seen, r.omitStats}) {
 		if err != nil {
 			return err
 		}
 		for _, f := range files {
+			r.based = true
 			if !yield(f) {
 				return errStopped
 			}
 		}
 	}
 	return nil
+}
+
+// rebase goes on from another checkpoint when a file of the segment is gone because the log is being cleaned (RV8): that
+// only happens when a newer one covers it. What was handed out is what the commits after it say, which the checkpoint knows
+// too and seen keeps from being handed out again. Where that is not so, the first error stands.
+func (r *replay) rebase(ctx context.Context, gone error, yield func(ActiveFile) bool) error {
+	s := r.snapshot
+	if r.based || len(r.commit.files) > 0 {
+		return gone
+	}
+	names, err := s.Log.list(ctx, 0)
+	if err != nil {
+		return err
+	}
+	segment, err := names.choose(&s.Version)
+	if err != nil { // RV1
+		return err
+	}
+	segment, b, err := s.Log.openBase(ctx, segment)
+	if err != nil {
+		return err
+	}
+	if b == nil || segment.Checkpoint.Version < r.next {
+		return gone
+	}
+	return r.handOut(ctx, b, yield)
 }

@@ -7,11 +7,11 @@ import (
 )
 
 // headPaths and addPaths are the columns of a checkpoint that are read. Removes, transactions and domains are not: they
-// do not matter to a read (R6).
+// do not matter to a read (R6). Statistics come first in addPaths, since they can be left out.
 var (
 	headPaths = []string{"protocol", "metaData", "sidecar.path", "sidecar.sizeInBytes"}
 	addPaths  = []string{
-		"add.path", "add.partitionValues", "add.size", "add.modificationTime", "add.dataChange", "add.stats",
+		"add.stats", "add.path", "add.partitionValues", "add.size", "add.modificationTime", "add.dataChange",
 		"add.deletionVector.storageType", "add.deletionVector.pathOrInlineDv", "add.deletionVector.offset",
 		"add.deletionVector.sizeInBytes", "add.deletionVector.cardinality",
 		"add.baseRowId", "add.defaultRowCommitVersion",

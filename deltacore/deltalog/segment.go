@@ -10,9 +10,12 @@ import (
 
 // Segment is the files that make up a version: an optional checkpoint and the contiguous commits after it.
 type Segment struct {
-	Version    int64
-	Checkpoint *Checkpoint // nil: the commits start at 0
-	Commits    []File      // ascending
+	Version     int64
+	Checkpoint  *Checkpoint  // nil: the commits start at 0
+	Commits     []File       // ascending
+	Compactions []Compaction // that stand for runs of Commits; ascending, without overlap
+	Commit      *File        // of Version itself; nil when it is gone
+	Checksum    *File        // of Version; nil when there is none
 	// Checkpoints lists the versions of all complete checkpoints that were seen at or before Version, ascending. A
 	// listing that began at the hint has not seen the older ones.
 	Checkpoints []int64
@@ -81,7 +84,8 @@ func (s listing) choose(at *int64) (Segment, error) {
 		return Segment{}, err
 	}
 	return Segment{
-		Version: target, Checkpoint: base, Commits: commits,
+		Version: target, Checkpoint: base, Commits: commits, Compactions: s.compactionsOf(from, target),
+		Commit: s.commit(target), Checksum: s.checksum(target),
 		Checkpoints: s.checkpointsTo(target), Modified: s.modified(target, base),
 	}, nil
 }
@@ -113,8 +117,8 @@ func (s listing) checkpointsTo(target int64) []int64 {
 }
 
 func (s listing) modified(version int64, base *Checkpoint) time.Time {
-	if found := s.commitsFrom(version); len(found) > 0 && found[0].Version == version {
-		return found[0].ModTime
+	if f := s.commit(version); f != nil {
+		return f.ModTime
 	}
 	return base.Files[0].ModTime
 }

@@ -18,11 +18,15 @@ type Snapshot struct {
 	Version  int64
 	Protocol action.Protocol
 	Metadata action.Metadata
-	// Timestamp is the commit's time: of the log file's modification until in-commit timestamps are read.
+	// Timestamp is when the version was committed: what the commit says where in-commit timestamps are enabled (T3), else
+	// when its log file was written (T2), as it stands: [Log.VersionAsOf] and [Log.History] also make such times ascend.
+	// See [Snapshot.CheckTimestamp].
 	Timestamp time.Time
 
 	base *base             // what Segment.Checkpoint holds; nil without one
-	kept map[string][]byte // bytes of commits that Load has read, by name
+	kept map[string][]byte // bytes of log files that Load has read, by name
+
+	wrongTime error // why Timestamp is not the one that the table promises
 }
 
 // ActiveFile is an add that is live in the version, with its place. PartitionValues may be shared with other files: do
@@ -36,7 +40,8 @@ type ActiveFile struct {
 //
 // It opens the segment's checkpoint. One that cannot be opened is passed over for an older base when the log allows it
 // (L10): the snapshot's segment is then another one than s. Commits are read newest first and no further than needed;
-// those read are kept, up to 8 MiB, so that Adds does not fetch them again.
+// those read are kept, up to 8 MiB, so that Adds does not fetch them again. Many commits are spared by the .crc file of the
+// version (K2) and by compactions, which are read to their end here and passed over when anything about them is odd.
 func (l Log) Load(ctx context.Context, s Segment) (*Snapshot, error) {
 	snapshot, err := l.load(ctx, s)
 	if err != nil {
@@ -50,12 +55,12 @@ func (l Log) load(ctx context.Context, s Segment) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := l.readHeads(ctx, s.Commits)
-	if err != nil {
-		return nil, err
-	}
+	h := newHead()
 	if b != nil {
-		h.fill(b.protocol, b.metadata)
+		h.note(s.Checkpoint.Version, b.protocol, b.metadata)
+	}
+	if s, err = l.readTail(ctx, s, h); err != nil {
+		return nil, err
 	}
 	if h.protocol == nil {
 		return nil, s.missingAction("protocol")
@@ -63,11 +68,22 @@ func (l Log) load(ctx context.Context, s Segment) (*Snapshot, error) {
 	if h.metadata == nil {
 		return nil, s.missingAction("metadata")
 	}
-	return &Snapshot{
-		Log: l, Segment: s, Version: s.Version, Protocol: *h.protocol, Metadata: *h.metadata, Timestamp: s.Modified,
-		base: b, kept: h.kept,
-	}, nil
+	snapshot := &Snapshot{
+		Log: l, Segment: s, Version: s.Version, Protocol: *h.protocol, Metadata: *h.metadata, base: b, kept: h.kept,
+	}
+	snapshot.Timestamp, err = l.timeOf(ctx, s, h)
+	if deltaerr.KindOf(err) == deltaerr.Corrupt { // not in the way of what is asked first: can the table be read at all?
+		snapshot.Timestamp, snapshot.wrongTime, err = s.Modified, err, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return snapshot, nil
 }
+
+// CheckTimestamp says why the time of the version is not known although the table promises that its commits carry it: then
+// Timestamp is that of the log file (T3, RV3).
+func (s *Snapshot) CheckTimestamp() error { return s.annotate(s.wrongTime) }
 
 // Schema parses the schema of the version (S6).
 func (s *Snapshot) Schema() (*schema.Struct, error) {
@@ -78,8 +94,17 @@ func (s *Snapshot) Schema() (*schema.Struct, error) {
 // Adds streams the active files, newest commits first, in no promised order (R1–R4). What is kept in memory grows with
 // the commits after the checkpoint, not with the table. An error ends the sequence.
 func (s *Snapshot) Adds(ctx context.Context) iter.Seq2[ActiveFile, error] {
+	return s.adds(ctx, false)
+}
+
+// AddsWithoutStats is Adds with empty statistics, which are most of a checkpoint: they are not even read from it (C7).
+func (s *Snapshot) AddsWithoutStats(ctx context.Context) iter.Seq2[ActiveFile, error] {
+	return s.adds(ctx, true)
+}
+
+func (s *Snapshot) adds(ctx context.Context, omitStats bool) iter.Seq2[ActiveFile, error] {
 	return func(yield func(ActiveFile, error) bool) {
-		r := replay{snapshot: s, seen: keySet{}}
+		r := replay{snapshot: s, omitStats: omitStats, seen: newFileSet()}
 		if err := r.run(ctx, func(f ActiveFile) bool { return yield(f, nil) }); err != nil {
 			yield(ActiveFile{}, s.annotate(err))
 		}

@@ -155,6 +155,8 @@ func (a annotation) logical() schema.LogicalType {
 		return schema.NewListLogicalType()
 	case "MAP":
 		return schema.MapLogicalType{}
+	case "VARIANT":
+		return schema.VariantLogicalType{}
 	case "DECIMAL":
 		return schema.NewDecimalLogicalType(int32(a.number(0)), int32(a.number(1)))
 	case "INT":

@@ -104,7 +104,7 @@ func TestStoredVectorIsFoundByItsUUID(t *testing.T) {
 		"ab^-aqEH.-t@S}K{vb[*k^": "ab/deletion_vector_d2c639aa-8816-431a-aaf6-d3fe2512ff61.bin",
 		"vBn[lx{q8@P<9BNH/isA":   "deletion_vector_61d16c75-6994-46b7-a15b-8b538852e50e.bin",
 	} {
-		got, err := locate(storage.URI{}, action.DeletionVector{StorageType: "u", PathOrInlineDv: text})
+		got, err := Locate(storage.URI{}, action.DeletionVector{StorageType: "u", PathOrInlineDv: text})
 		if err != nil || got.Path != want {
 			t.Errorf("want %q, got %q, %v", want, got.Path, err)
 		}

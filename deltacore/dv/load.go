@@ -29,19 +29,17 @@ func load(ctx context.Context, store storage.Store, root storage.URI, d action.D
 		v, err := decodeInline(d)
 		return v, "", err
 	}
-	location, err := locate(root, d)
+	location, err := Locate(root, d)
 	if err != nil {
 		return nil, "", err
 	}
-	if location.External != "" {
-		return nil, location.External, deltaerr.New(deltaerr.Unsupported, "the deletion vector lies outside the table root")
-	}
-	data, err := readStored(ctx, store, location.Path, d)
+	path := location.Key()
+	data, err := readStored(ctx, store, path, d)
 	if err != nil {
-		return nil, location.Path, err
+		return nil, path, err
 	}
 	v, err := decode(data, d.Cardinality)
-	return v, location.Path, err
+	return v, path, err
 }
 
 // decodeInline reads a vector that stands in the log itself. The text may be padded to whole groups: sizeInBytes says where
@@ -60,9 +58,12 @@ func decodeInline(d action.DeletionVector) (*Vector, error) {
 // uuidLength is the length of 16 bytes in Z85.
 const uuidLength = 20
 
-// locate finds the file of a stored vector (D1): a UUID after an optional directory prefix, or an absolute URI.
-func locate(root storage.URI, d action.DeletionVector) (storage.Location, error) {
+// Locate finds the file of a vector (D1): a UUID after an optional directory prefix, or an absolute URI. An inline vector
+// has none.
+func Locate(root storage.URI, d action.DeletionVector) (storage.Location, error) {
 	switch d.StorageType {
+	case "i":
+		return storage.Location{}, nil
 	case "p":
 		return storage.ResolvePath(root, d.PathOrInlineDv), nil
 	case "u":
@@ -78,7 +79,7 @@ func locate(root storage.URI, d action.DeletionVector) (storage.Location, error)
 		if prefix := d.PathOrInlineDv[:cut]; prefix != "" {
 			name = prefix + "/" + name
 		}
-		return storage.Location{Path: name}, nil
+		return storage.ResolvePath(root, storage.EncodePath(name)), nil // a prefix may not lead out of the root unseen
 	default:
 		return storage.Location{}, corrupt("unknown storage type %q of a deletion vector", d.StorageType)
 	}

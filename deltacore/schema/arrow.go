@@ -22,15 +22,22 @@ var arrowTypes = map[Primitive]arrow.DataType{
 	Timestamp:    &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"},
 	TimestampNTZ: &arrow.TimestampType{Unit: arrow.Microsecond},
 	Void:         arrow.Null,
+	Variant:      arrow.BinaryTypes.String,
 }
+
+// jsonText marks the fields of variants: their text is JSON, by the canonical extension type arrow.json.
+var jsonText = arrow.NewMetadata(
+	[]string{"ARROW:extension:name", "ARROW:extension:metadata"}, []string{"arrow.json", ""})
 
 // ArrowType returns the Arrow type that carries t: string utf8; long, integer, short, byte int64..int8; float, double;
 // boolean; binary; date date32; timestamp timestamp[us, UTC]; timestamp_ntz timestamp[us]; decimal decimal128; void
-// null at any depth; struct, list (field "element"), map (fields "key", "value"). Nullability is the schema's. Unknown
-// and not yet readable types are deltaerr Unsupported, with the path to them as column.
+// null at any depth; variant utf8 that holds JSON, where a SQL null is null and a variant's own null the text null;
+// struct, list (field "element"), map (fields "key", "value"). Nullability is the schema's. Unknown types are deltaerr
+// Unsupported, with the path to them as column.
 func ArrowType(t Type) (arrow.DataType, error) { return arrowType(t, "") }
 
-// ArrowSchema returns the Arrow form of a table's or projection's columns; errors name the column.
+// ArrowSchema returns the Arrow form of a table's or projection's columns; errors name the column. Fields of variants, at
+// any depth, say by their metadata that they are of the extension type arrow.json.
 func ArrowSchema(s *Struct) (*arrow.Schema, error) {
 	fields, err := arrowFields(s, "")
 	if err != nil {
@@ -95,5 +102,9 @@ func arrowField(f Field, parent string) (arrow.Field, error) {
 		path = parent + "." + f.Name
 	}
 	t, err := arrowType(f.Type, path)
-	return arrow.Field{Name: f.Name, Type: t, Nullable: f.Nullable}, err
+	field := arrow.Field{Name: f.Name, Type: t, Nullable: f.Nullable}
+	if f.Type == Type(Variant) {
+		field.Metadata = jsonText
+	}
+	return field, err
 }

@@ -49,7 +49,7 @@ func TestArrowMapNamesItsMembersAsParquetDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := dt.(*arrow.MapType) //nolint:forcetypeassert // the test fails as it should
+	m := dt.(*arrow.MapType)
 	if k, v := m.KeyField(), m.ItemField(); k.Name != "key" || v.Name != "value" || k.Nullable || v.Nullable {
 		t.Errorf("want key and value, not nullable, got %v, %v", k, v)
 	}
@@ -74,16 +74,42 @@ func TestArrowSchemaRefusesTypesByColumn(t *testing.T) {
 		t    Type
 		want string
 	}{
-		{Variant, "column c: type variant is not supported"},
 		{Unknown("interval year"), "column c: type interval year is not supported"},
 		{&Array{Element: &Map{Key: String, Value: Unknown("x")}}, "column c.element.value: type x is not supported"},
 		{&Map{Key: Unknown("x"), Value: Long}, "column c.key: type x is not supported"},
-		{&Struct{Fields: []Field{{Name: "ok", Type: Long}, {Name: "a.b", Type: Variant}}}, "column c.a.b: type variant is not supported"},
+		{&Struct{Fields: []Field{{Name: "ok", Type: Long}, {Name: "a.b", Type: Unknown("geometry")}}}, "column c.a.b: type geometry is not supported"},
 	}
 	for _, c := range cases {
 		_, err := ArrowSchema(&Struct{Fields: []Field{{Name: "c", Type: c.t}}})
 		if err == nil || err.Error() != c.want+hint || deltaerr.KindOf(err) != deltaerr.Unsupported {
 			t.Errorf("want %q\ngot  %q", c.want+hint, err)
+		}
+	}
+}
+
+func TestArrowFieldsOfVariantsAreMarkedAsJSON(t *testing.T) {
+	nested := &Struct{Fields: []Field{
+		{Name: "v", Type: Variant},
+		{Name: "s", Type: &Struct{Fields: []Field{{Name: "v", Type: Variant}, {Name: "text", Type: String}}}},
+		{Name: "l", Type: &Array{Element: Variant}},
+		{Name: "m", Type: &Map{Key: String, Value: Variant}},
+	}}
+	got, err := ArrowSchema(nested)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := got.Field(1).Type.(*arrow.StructType)
+	m := got.Field(3).Type.(*arrow.MapType)
+	marked := []arrow.Field{got.Field(0), s.Field(0), got.Field(2).Type.(*arrow.ListType).ElemField(), m.ItemField()}
+	for _, f := range marked {
+		name, _ := f.Metadata.GetValue("ARROW:extension:name")
+		if name != "arrow.json" || f.Type.ID() != arrow.STRING {
+			t.Errorf("want a utf8 field marked as arrow.json, got %s", f)
+		}
+	}
+	for _, f := range []arrow.Field{got.Field(1), got.Field(2), got.Field(3), s.Field(1), m.KeyField()} {
+		if f.HasMetadata() {
+			t.Errorf("want no mark on %s", f)
 		}
 	}
 }

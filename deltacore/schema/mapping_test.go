@@ -83,6 +83,8 @@ func TestWideningsOfTheProtocol(t *testing.T) {
 		{Long, Integer, false},
 		{Float, Double, true},
 		{Double, Float, false},
+		{Byte, Decimal{4, 1}, true},
+		{Short, Decimal{4, 0}, false},
 		{Integer, Decimal{10, 0}, true},
 		{Integer, Decimal{11, 2}, false},
 		{Long, Decimal{20, 0}, true},

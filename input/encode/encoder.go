@@ -13,6 +13,7 @@
 //   - The option for 64-bit integers is about columns of type long. Microseconds of values.timestamp are always numbers.
 //   - A map with text keys is an object with its entries in the order of the file. JSON has no answer to a key that occurs
 //     twice and none to a null key, so both are refused. Any other map is an array of {"key":…,"value":…}, which holds both.
+//   - A variant is its JSON value, in the form that package variant gives it: the options of values do not reach into it.
 //   - A row has the same bytes in every format and batch: nothing depends on the rows around it.
 package encode
 

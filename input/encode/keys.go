@@ -109,6 +109,9 @@ func appendBare(dst []byte, c *column, i int) ([]byte, bool, error) {
 	if string(value) == "null" {
 		return dst[:start], false, nil
 	}
+	if _, ok := c.codec.(*variants); ok && value[0] == '"' {
+		return unquoted(dst, start)
+	}
 	if value[0] == '"' { // of a number, time or binary, which need no escapes
 		copy(value, value[1:len(value)-1])
 		dst = dst[:len(dst)-2]

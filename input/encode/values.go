@@ -77,6 +77,8 @@ func newPrimitive(t schema.Primitive, v configspec.Values, at *place) (codec, er
 		return newTimestamps(v.Timestamp, ""), nil
 	case schema.Void:
 		return voids{}, nil
+	case schema.Variant:
+		return &variants{at: at}, nil
 	}
 	return nil, unsupported(at, string(t))
 }

@@ -200,7 +200,7 @@ func TestNewRefusesWhatHasNoText(t *testing.T) {
 		want   string
 	}{
 		{"unknown type", []schema.Field{field("g", schema.Unknown("geometry"))}, valuesOption{}, deltaerr.Unsupported, "values of type geometry cannot be encoded"},
-		{"variant", []schema.Field{field("g", listOf(schema.Variant))}, valuesOption{}, deltaerr.Unsupported, "column g.element"},
+		{"unknown type of an element", []schema.Field{field("g", listOf(schema.Unknown("geometry")))}, valuesOption{}, deltaerr.Unsupported, "column g.element"},
 		{"no type", []schema.Field{field("g", nil)}, valuesOption{}, deltaerr.Unsupported, "column g"},
 		{"too deep", []schema.Field{field("d", deep)}, valuesOption{}, deltaerr.Unsupported, "nested deeper than 500 levels"},
 		{"repeated name", []schema.Field{field("a", schema.Long), field("a", schema.Long)}, valuesOption{}, deltaerr.Corrupt, "occurs twice"},

@@ -151,17 +151,17 @@ func writeArrow(ctx context.Context, out io.Writer, table *deltacore.Table, o de
 	return writing(w.Close())
 }
 
-// writeCount writes the number of rows. The number comes from reading the files, not from what the log says about them;
-// of the columns it reads the one that costs least.
+// writeCount writes the number of rows. It comes from the files' footers and deletion vectors, not from what the log says
+// about them; no column is decoded.
 func writeCount(ctx context.Context, out io.Writer, table *deltacore.Table, o deltacore.ScanOptions) error {
 	columns, err := table.Schema()
 	if err != nil {
 		return err
 	}
-	if columns, err = columns.Select(o.Columns); err != nil {
+	if _, err = columns.Select(o.Columns); err != nil {
 		return err
 	}
-	o.Columns = cheapest(columns, table.Snapshot().Metadata.PartitionColumns)
+	o.Columns, o.RowsOnly = nil, true
 	scan, err := table.Scan(ctx, o)
 	if err != nil {
 		return err

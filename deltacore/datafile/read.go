@@ -1,0 +1,163 @@
+// Package datafile turns one task into logical record batches: the file's columns are matched to the table's, converted
+// without loss, missing ones are null and partition columns come from the log.
+//
+// What a file may hold for a type of the table is the table of protocol section 17 and, for types that were widened
+// since, of section 16; it is decided from the file alone (TW2). Everything else is a Corrupt error that names file,
+// column and both types (TW3), and so is a null where the table has none (S5). How the bytes are read is parquetio's
+// matter, which files and rows are read scanplan's.
+package datafile
+
+import (
+	"context"
+	"iter"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
+	"github.com/benthos-delta/benthos-delta/deltacore/dv"
+	"github.com/benthos-delta/benthos-delta/deltacore/parquetio"
+	"github.com/benthos-delta/benthos-delta/deltacore/scanplan"
+	"github.com/benthos-delta/benthos-delta/deltacore/schema"
+	"github.com/benthos-delta/benthos-delta/deltacore/storage"
+)
+
+// Layout is what is the same for all files of a scan.
+type Layout struct {
+	Root             storage.URI    // of the table, to find deletion vectors
+	Columns          *schema.Struct // the output, in order
+	PartitionColumns []string       // names of the table's partition columns
+	Mapping          schema.Mapping // how columns are found in files; "" is MapByDisplayName
+}
+
+// Batch is a run of consecutive live rows of one file. The receiver releases Record.
+type Batch struct {
+	Record   arrow.RecordBatch // columns of Layout.Columns; its arrays may have an offset
+	FirstRow int64             // physical row of the first row in the file, before vector and filter
+	Index    []int64           // physical row of each row; nil when they are consecutive from FirstRow
+}
+
+// Reader reads the files of one scan. It is safe for concurrent use.
+type Reader struct {
+	store     storage.Store
+	options   parquetio.Options
+	layout    Layout
+	columns   []schema.Field
+	partition []bool // by column: its value comes from the log
+	schema    *arrow.Schema
+}
+
+// NewReader checks that every column of the layout can be read. Columns of a type that cannot are Unsupported errors.
+func NewReader(store storage.Store, layout Layout, o parquetio.Options) (*Reader, error) {
+	out, err := schema.ArrowSchema(layout.Columns)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{store: store, options: o, layout: layout, columns: layout.Columns.Fields, schema: out}
+	isPartition := make(map[string]bool, len(layout.PartitionColumns))
+	for _, name := range layout.PartitionColumns {
+		isPartition[name] = true
+	}
+	for _, c := range r.columns {
+		r.partition = append(r.partition, isPartition[c.Name])
+	}
+	return r, nil
+}
+
+// Read yields the rows of a task from its StartRow on, in file order. Errors name the file and, where there is one, the
+// column; after one nothing follows. A file that is gone is NotFound (RV2).
+func (r *Reader) Read(ctx context.Context, task scanplan.FileTask) iter.Seq2[Batch, error] {
+	return func(yield func(Batch, error) bool) {
+		err := r.read(ctx, task, func(b Batch) bool { return yield(b, nil) })
+		if err == nil {
+			return
+		}
+		attrs := []deltaerr.Attr{deltaerr.File(task.File), deltaerr.Version(task.Version)}
+		if deltaerr.KindOf(err) == deltaerr.NotFound {
+			attrs = append(attrs, deltaerr.Hint(
+				"it may have been removed by VACUUM (delta.deletedFileRetentionDuration) or deleted manually"))
+		}
+		yield(Batch{}, deltaerr.Annotate(err, attrs...))
+	}
+}
+
+func (r *Reader) read(ctx context.Context, task scanplan.FileTask, yield func(Batch) bool) error {
+	file, err := parquetio.Open(ctx, r.store, task.File, task.Size, r.options)
+	if err != nil {
+		return err
+	}
+	err = r.readFile(ctx, file, task, yield)
+	if closing := file.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
+
+func (r *Reader) readFile(ctx context.Context, file *parquetio.File, task scanplan.FileTask, yield func(Batch) bool) error {
+	deleted, err := r.vector(ctx, file, task)
+	if err != nil {
+		return err
+	}
+	p, err := r.plan(file.Fields(), task)
+	if err != nil {
+		return err
+	}
+	defer p.release()
+	return readRows(ctx, file, p, rowRange{from: task.StartRow, deleted: deleted, yield: yield})
+}
+
+// rowRange says which rows of a file are wanted, and by whom.
+type rowRange struct {
+	from    int64 // first physical row
+	deleted *dv.Vector
+	yield   func(Batch) bool
+}
+
+func readRows(ctx context.Context, file *parquetio.File, p *plan, rows rowRange) error {
+	for i, group := range file.RowGroups() {
+		if group.FirstRow+group.Rows <= rows.from {
+			continue
+		}
+		next := group.FirstRow
+		for record, err := range file.ReadRowGroup(ctx, i, p.leaves) {
+			if err != nil {
+				return err
+			}
+			more, err := rows.take(p, record, next)
+			next += record.NumRows()
+			record.Release()
+			if err != nil || !more {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// take gives out the wanted rows of a physical batch that begins with row first. It borrows record.
+func (r rowRange) take(p *plan, record arrow.RecordBatch, first int64) (more bool, err error) {
+	skip := max(0, r.from-first)
+	if skip >= record.NumRows() {
+		return true, nil
+	}
+	live, whole := r.deleted.Live(first+skip, record.NumRows()-skip)
+	if !whole && len(live) == 0 {
+		return true, nil
+	}
+	out, err := p.convert(record) // all rows: converters take batches as they were read, without an offset
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case !whole:
+		defer out.Release()
+		kept, err := keepRows(p.mem, out, first, live)
+		if err != nil {
+			return false, err
+		}
+		return r.yield(Batch{Record: kept, FirstRow: live[0], Index: live}), nil
+	case skip > 0:
+		defer out.Release()
+		out = out.NewSlice(skip, out.NumRows())
+	}
+	return r.yield(Batch{Record: out, FirstRow: first + skip}), nil
+}

@@ -1,0 +1,91 @@
+package datafile
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/benthos-delta/benthos-delta/deltacore/parquetio"
+)
+
+const (
+	microsPerDay = 86_400_000_000
+	julianEpoch  = 2_440_588 // the Julian day of 1970-01-01
+	maxMicroDay  = math.MaxInt64/microsPerDay - 1
+)
+
+// bindTimestamp accepts all forms of a point in time, with or without the UTC flag, for both types: writers did not
+// always set it. What is finer than a microsecond is floored (protocol Q2).
+func bindTimestamp(f parquetio.Field, out arrow.DataType) (converter, bool) {
+	switch t := f.Type.(type) {
+	case *arrow.Int64Type:
+		return retype(out), f.Logical == "" // an INT64 without annotation holds microseconds
+	case *arrow.FixedSizeBinaryType:
+		return int96ToMicros(out), f.Physical == "INT96"
+	case *arrow.TimestampType:
+		switch t.Unit {
+		case arrow.Millisecond:
+			return each(out, millisToMicros), true
+		case arrow.Microsecond:
+			return retype(out), true
+		case arrow.Nanosecond:
+			return each(out, func(v int64) (int64, bool) { return floorDiv(v, 1000), true }), true
+		}
+	}
+	return nil, false
+}
+
+func millisToMicros(v int64) (int64, bool) {
+	return v * 1000, v <= math.MaxInt64/1000 && v >= math.MinInt64/1000
+}
+
+func datesToMicros(out arrow.DataType) converter {
+	return each(out, func(days int32) (int64, bool) { return dayMicros(int64(days)) })
+}
+
+func dayMicros(days int64) (int64, bool) {
+	return days * microsPerDay, days <= maxMicroDay && days >= -maxMicroDay
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// int96ToMicros reads nanoseconds of the day and a Julian day, both little-endian (protocol Q1). The nanoseconds may be
+// negative or more than a day; the way leads past int64 nanoseconds, which end in the year 2262.
+func int96ToMicros(out arrow.DataType) converter {
+	return func(mem memory.Allocator, d arrow.ArrayData) (arrow.ArrayData, error) {
+		buf, micros := newValues[int64](mem, d.Len())
+		defer buf.Release()
+		if d.Len() > 0 {
+			if err := fillMicros(micros, d.Buffers()[1].Bytes(), d, out); err != nil {
+				return nil, err
+			}
+		}
+		return fixedData(out, d, buf), nil
+	}
+}
+
+func fillMicros(micros []int64, in []byte, d arrow.ArrayData, out arrow.DataType) error {
+	valid := validOf(d)
+	for i := range micros {
+		v := in[12*i : 12*i+12]
+		nanos := int64(binary.LittleEndian.Uint64(v))
+		day := int64(int32(binary.LittleEndian.Uint32(v[8:])))
+		base, ok := dayMicros(day - julianEpoch)
+		offset := floorDiv(nanos, 1000)
+		micros[i] = base + offset
+		overflow := (micros[i] > base) != (offset > 0) && offset != 0
+		if (!ok || overflow) && valid(i) {
+			return doesNotFit(fmt.Sprintf("INT96(%d ns, Julian day %d)", nanos, day), out)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,24 @@
+// Package deltacore reads one immutable version of a Delta table as Arrow record batches.
+//
+// [Open] finds a version, [Table.Scan] plans a read of it, [Scan.Batches] yields its rows. A [Table] never changes: a newer
+// version is another value.
+//
+// # The path of a batch
+//
+//	storage    bytes at a path below the table root
+//	deltalog   listing → segment → protocol, metadata → reconciled active files
+//	scanplan   files in canonical order → tasks
+//	exec       tasks decoded in parallel, results in order, within a byte budget
+//	parquetio  footer → row groups → physical batches, guarded
+//	datafile   physical batch → the table's columns and types, partition values, missing columns
+//	variant    binary and shredded values of variant columns → JSON
+//
+// # What is not obvious
+//
+//   - The canonical order of a version's files is (modificationTime, path bytes as in the log). Positions depend on it: it
+//     must not depend on workers, on the checkpoint that was read, or on the host.
+//   - A log path is decoded exactly once, in storage.ResolvePath. Stores take decoded paths.
+//   - Protocol and metadata come from the segment that was chosen, never from behind its checkpoint (protocol R1).
+//   - arrow-go reads truncated data as a clean end of file: parquetio compares rows with the footer after each row group.
+//   - arrow-go reads INT96 through int64 nanoseconds, which end in 2262: parquetio presents the 12 bytes, datafile converts.
+package deltacore

@@ -1,0 +1,124 @@
+package storage
+
+import (
+	"context"
+	"io"
+	"iter"
+	"strings"
+	"sync"
+
+	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
+)
+
+// External is a store of a table whose log may point to files outside its root, as that of a shallow clone does. Paths that
+// are the absolute URI of a [Location] go to the store of the allowed prefix that they lie under; all others go to the
+// table's store. The two cannot be confused: a clean relative path never holds "://".
+type External struct {
+	table   Store
+	allowed []URI
+	open    func(URI) (Store, error)
+
+	mu     sync.Mutex
+	opened map[URI]Store
+}
+
+// NewExternal returns a store that reads below the prefixes, which are URIs or local paths, as well as the table. open makes
+// the store of a prefix when a file of it is first read. Errors are deltaerr Config.
+func NewExternal(table Store, prefixes []string, open func(URI) (Store, error)) (*External, error) {
+	e := &External{table: table, open: open, opened: map[URI]Store{}}
+	for _, p := range prefixes {
+		uri, err := ParseURI(p)
+		if err != nil {
+			return nil, deltaerr.Annotate(err, deltaerr.Phase("reading allowed_external_paths"))
+		}
+		e.allowed = append(e.allowed, uri)
+	}
+	return e, nil
+}
+
+// Allows returns nil when the file of the location may be read, else a deltaerr Config that says what would allow it.
+func (e *External) Allows(l Location) error {
+	if l.External == "" {
+		return nil
+	}
+	if _, _, ok := e.prefix(l.External); ok {
+		return nil
+	}
+	return deltaerr.New(deltaerr.Config, "the file lies outside the table root", deltaerr.File(l.External),
+		deltaerr.Hint("add its directory to allowed_external_paths if the table may read there"))
+}
+
+// prefix finds the allowed prefix of an absolute URI, and the path below it.
+func (e *External) prefix(external string) (root URI, path string, ok bool) {
+	for _, root := range e.allowed {
+		if l := ResolvePath(root, external); l.External == "" {
+			return root, l.Path, true
+		}
+	}
+	return URI{}, "", false
+}
+
+// route finds the store of a path and the path in it.
+func (e *External) route(path string) (Store, string, error) {
+	if !strings.Contains(path, "://") {
+		return e.table, path, nil
+	}
+	root, below, ok := e.prefix(path)
+	if !ok {
+		return nil, "", e.Allows(Location{External: path})
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s := e.opened[root]; s != nil {
+		return s, below, nil
+	}
+	s, err := e.open(root)
+	if err != nil {
+		return nil, "", err
+	}
+	e.opened[root] = s
+	return s, below, nil
+}
+
+// List lists a directory of the table.
+func (e *External) List(ctx context.Context, dir, startAfter string) iter.Seq2[Entry, error] {
+	return e.table.List(ctx, dir, startAfter)
+}
+
+// ReadAt implements [Store].
+func (e *External) ReadAt(ctx context.Context, path string, buf []byte, off int64) (int, error) {
+	s, below, err := e.route(path)
+	if err != nil {
+		return 0, err
+	}
+	return s.ReadAt(ctx, below, buf, off)
+}
+
+// Get implements [Store].
+func (e *External) Get(ctx context.Context, path string) (io.ReadCloser, error) {
+	s, below, err := e.route(path)
+	if err != nil {
+		return nil, err
+	}
+	return s.Get(ctx, below)
+}
+
+// Stat implements [Store].
+func (e *External) Stat(ctx context.Context, path string) (Entry, error) {
+	s, below, err := e.route(path)
+	if err != nil {
+		return Entry{}, err
+	}
+	entry, err := s.Stat(ctx, below)
+	entry.Path = path
+	return entry, err
+}
+
+// Open implements [Opener].
+func (e *External) Open(ctx context.Context, path string) (Object, error) {
+	s, below, err := e.route(path)
+	if err != nil {
+		return nil, err
+	}
+	return OpenObject(ctx, s, below)
+}
