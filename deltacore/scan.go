@@ -66,7 +66,7 @@ func (t *Table) scan(ctx context.Context, o ScanOptions) (*Scan, error) {
 	if s.reader, err = datafile.NewReader(t.store, layout, parquet); err != nil {
 		return nil, err
 	}
-	if s.files, err = deltalog.Collect(ctx, t.readable(t.snapshot.Adds(ctx))); err != nil {
+	if s.files, err = deltalog.Collect(ctx, t.readable(t.snapshot.AddsWithoutStats(ctx))); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -278,11 +278,25 @@ func (b Batch) head(n int64) Batch {
 	return b
 }
 
-// RecordBytes is the memory that the columns of a record refer to, in bytes.
+// RecordBytes is the memory that the columns of a record keep alive, in bytes: the capacity of their buffers, which is up to
+// twice what the values need.
 func RecordBytes(record arrow.RecordBatch) int64 {
-	var n uint64
+	var n int64
 	for _, column := range record.Columns() {
-		n += column.Data().SizeInBytes()
+		n += arrayBytes(column.Data())
 	}
-	return int64(n)
+	return n
+}
+
+func arrayBytes(d arrow.ArrayData) int64 {
+	var n int64
+	for _, b := range d.Buffers() {
+		if b != nil {
+			n += int64(b.Cap())
+		}
+	}
+	for _, child := range d.Children() {
+		n += arrayBytes(child)
+	}
+	return n
 }

