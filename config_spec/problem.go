@@ -20,17 +20,17 @@ func problemf(path, format string, args ...any) Problem {
 
 // Problems lists the problems in an error of [Decode].
 func Problems(err error) []Problem {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		var out []Problem
+		for _, e := range joined.Unwrap() {
+			out = append(out, Problems(e)...)
+		}
+		return out
+	}
 	var p Problem
-	if errors.As(err, &p) && error(p) == err {
+	if errors.As(err, &p) {
 		return []Problem{p}
 	}
-	var joined interface{ Unwrap() []error }
-	if !errors.As(err, &joined) {
-		return nil
-	}
-	var out []Problem
-	for _, e := range joined.Unwrap() {
-		out = append(out, Problems(e)...)
-	}
-	return out
+	return nil
 }

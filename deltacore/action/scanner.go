@@ -89,7 +89,7 @@ func (s *Scanner) readLine() ([]byte, error) {
 		if len(s.long)+len(part) > s.limit {
 			return nil, s.corrupt(fmt.Sprintf("is longer than %d bytes", s.limit))
 		}
-		atEnd := err == io.EOF //nolint:errorlint // the end itself: a wrapped one is a stream that was cut
+		atEnd := err == io.EOF // the end itself: a wrapped one is a stream that was cut
 		whole := err == nil || (atEnd && len(s.long)+len(part) > 0)
 		switch {
 		case whole && len(s.long) == 0:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"path"
 	"strings"
 	"sync"
 
@@ -51,11 +52,22 @@ func (e *External) Allows(l Location) error {
 // prefix finds the allowed prefix of an absolute URI, and the path below it.
 func (e *External) prefix(external string) (root URI, path string, ok bool) {
 	for _, root := range e.allowed {
-		if l := ResolvePath(root, external); l.External == "" {
+		if l := locateExternal(root, external); l.External == "" {
 			return root, l.Path, true
 		}
 	}
 	return URI{}, "", false
+}
+
+// locateExternal places the absolute URI of a [Location]. It has been decoded once already, and only that of a file is
+// encoded again: the key of an S3 object is taken as it is.
+func locateExternal(root URI, external string) Location {
+	scheme, rest, _ := splitScheme(external)
+	if scheme != SchemeS3 {
+		return ResolvePath(root, external)
+	}
+	bucket, key := splitAuthority(rest)
+	return URI{Scheme: SchemeS3, Bucket: bucket}.under(root, path.Clean("/"+key))
 }
 
 // route finds the store of a path and the path in it.

@@ -42,3 +42,25 @@ func TestExternalReadsOnlyBelowItsPrefixes(t *testing.T) {
 		t.Errorf("want one store opened, got %d", opened)
 	}
 }
+
+// H1: a path of the log is decoded once, also on its way to another store.
+func TestExternalPathsAreDecodedOnce(t *testing.T) {
+	for prefix, external := range map[string]string{
+		"s3://bucket/lake": "s3://bucket/lake/a%2520b",
+		"/lake":            "file:///lake/a%2520b",
+	} {
+		other := NewMemory()
+		other.Put("a%20b", []byte("other"))
+		e, err := NewExternal(NewMemory(), []string{prefix}, func(URI) (Store, error) { return other, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := ResolvePath(URI{Scheme: SchemeFile, Path: "/table"}, external)
+		if err := e.Allows(l); err != nil {
+			t.Fatal(err)
+		}
+		if entry, err := e.Stat(t.Context(), l.Key()); err != nil || entry.Size != 5 {
+			t.Errorf("%s: want the object of 5 bytes, got %+v, %v", external, entry, err)
+		}
+	}
+}

@@ -170,7 +170,7 @@ func (o localObject) ReadAt(ctx context.Context, buf []byte, off int64) (int, er
 		return 0, negativeOffset(o.path)
 	}
 	n, err := o.file.ReadAt(buf, off)
-	if err != nil && err != io.EOF {
+	if err != nil && err != io.EOF { //nolint:errorlint // the bare io.EOF: a wrapped one is no end
 		err = localError(o.path, err)
 	}
 	return n, err

@@ -115,7 +115,7 @@ func TestLocalShrunkObjectEndsShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, err := o.ReadAt(t.Context(), make([]byte, 10), 0)
-	if n != 4 || err != io.EOF || o.Size() != 10 {
+	if n != 4 || err != io.EOF || o.Size() != 10 { //nolint:errorlint // the bare io.EOF: a wrapped one is no end
 		t.Fatalf("want 4 bytes of 10 and the end, got %d of %d, %v", n, o.Size(), err)
 	}
 }

@@ -71,7 +71,7 @@ func (m *meter) count() Count {
 // add counts a part of a request: bytes that came, and the error that ended it.
 func (m *meter) add(bytes int, err error) {
 	m.bytes.Add(int64(bytes))
-	if err != nil && err != io.EOF {
+	if err != nil && err != io.EOF { //nolint:errorlint // the bare io.EOF: a wrapped one is no end
 		m.errors.Add(1)
 	}
 }

@@ -55,7 +55,7 @@ func readOne(t fataler, mem memory.Allocator, stream []byte, use func(arrow.Reco
 		t.Fatalf("reading the batch: %v", err)
 	}
 	use(batch)
-	if _, err := r.Read(); err != io.EOF {
+	if _, err := r.Read(); err != io.EOF { //nolint:errorlint // the bare io.EOF: a wrapped one is no end
 		t.Fatalf("want the end after one batch, got %v", err)
 	}
 	if source.Len() != 0 {

@@ -221,7 +221,7 @@ func TestChangedObjectShowsOtherBytesEverywhere(t *testing.T) {
 	if _, err := o.ReadAt(t.Context(), buf, 1); err != nil || string(buf) != "1cha" {
 		t.Errorf("object: got %q, %v", buf, err)
 	}
-	if got, err := read(s, "x=1/part"); got != "01changed" || err != io.EOF {
+	if got, err := read(s, "x=1/part"); got != "01changed" || err != io.EOF { //nolint:errorlint // the bare io.EOF: a wrapped one is no end
 		t.Errorf("read: got %q, %v", got, err)
 	}
 	if got, err := get(s, "x=1/part"); got != "01changed" || err != nil {
