@@ -29,6 +29,7 @@ type ScanOptions struct {
 	Workers   int           // files decoded at once; 0: GOMAXPROCS
 	From      *scanplan.Key // resume: leave out the files before this one
 	FromRow   int64         // and the rows of this one before this physical row
+	RowIDs    bool          // give each row its id and commit version; the table must have row tracking on
 }
 
 // Scan is a planned read of one version. It can be run more than once, also at the same time.
@@ -57,6 +58,11 @@ func (t *Table) scan(ctx context.Context, o ScanOptions) (*Scan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.RowIDs {
+		if layout.RowTracking, err = t.rowTracking(); err != nil {
+			return nil, err
+		}
+	}
 	s.columns = layout.Columns
 	if s.arrow, err = schema.ArrowSchema(s.columns); err != nil {
 		return nil, err
@@ -66,7 +72,7 @@ func (t *Table) scan(ctx context.Context, o ScanOptions) (*Scan, error) {
 	if s.reader, err = datafile.NewReader(t.store, layout, parquet); err != nil {
 		return nil, err
 	}
-	if s.files, err = deltalog.Collect(ctx, t.readable(t.snapshot.AddsWithoutStats(ctx))); err != nil {
+	if s.files, err = deltalog.Collect(ctx, t.readable(t.snapshot.AddsWithoutStats(ctx), o)); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -95,11 +101,14 @@ func (t *Table) layout(o ScanOptions) (datafile.Layout, error) {
 }
 
 // readable passes files that this reader may open. What cannot be read is refused before anything is opened.
-func (t *Table) readable(files iter.Seq2[deltalog.ActiveFile, error]) iter.Seq2[deltalog.ActiveFile, error] {
+func (t *Table) readable(files iter.Seq2[deltalog.ActiveFile, error], o ScanOptions) iter.Seq2[deltalog.ActiveFile, error] {
 	return func(yield func(deltalog.ActiveFile, error) bool) {
 		for f, err := range files {
 			if err == nil {
 				err = t.checkFile(f)
+			}
+			if err == nil && o.RowIDs {
+				err = checkRowIDs(f)
 			}
 			if !yield(f, err) || err != nil {
 				return
@@ -149,6 +158,7 @@ func (s *Scan) Tasks() iter.Seq[scanplan.FileTask] {
 				Key:  scanplan.Key{ModificationTime: f.Add.ModificationTime, Path: f.Add.Path},
 				File: f.Location.Key(), Size: f.Add.Size,
 				PartitionValues: f.Add.PartitionValues, DeletionVector: f.Add.DeletionVector,
+				BaseRowID: f.Add.BaseRowID, DefaultRowCommitVersion: f.Add.DefaultRowCommitVersion,
 			}
 			if resumed, wanted := s.resume(task); wanted && !yield(resumed) {
 				return
@@ -177,6 +187,9 @@ type Batch struct {
 	FirstRow int64   // physical row of the first row in the file
 	Index    []int64 // physical row of each row; nil when they are consecutive from FirstRow
 	Last     bool    // nothing of the file comes after it. A file without rows has one such batch, of no rows
+
+	// One number a row; nil unless ScanOptions.RowIDs.
+	RowIDs, RowCommitVersions []int64
 }
 
 // Batches yields the rows in canonical order. Nothing is left running when the loop has ended, however it ended. After an
@@ -185,7 +198,7 @@ func (s *Scan) Batches(ctx context.Context) iter.Seq2[Batch, error] {
 	o := exec.Options[Batch]{
 		Workers: s.workers(),
 		Budget:  s.table.budget,
-		Size:    func(b Batch) int64 { return RecordBytes(b.Record) },
+		Size:    Batch.bytes,
 		Discard: func(b Batch) { b.Record.Release() },
 	}
 	tasks := func(yield func(scanplan.FileTask, error) bool) {
@@ -221,19 +234,30 @@ func (s *Scan) readFile(ctx context.Context, task scanplan.FileTask, emit func(B
 	}
 	for b, err := range s.reader.Read(ctx, task) {
 		if err != nil {
-			return s.table.annotate(err)
+			return s.table.annotate(damaged(err))
 		}
 		if held.Record.NumRows() > 0 {
 			err = hand()
 		}
 		held.Record.Release()
-		held = Batch{Record: b.Record, Task: &task, FirstRow: b.FirstRow, Index: b.Index}
+		held = Batch{
+			Record: b.Record, Task: &task, FirstRow: b.FirstRow, Index: b.Index,
+			RowIDs: b.RowIDs, RowCommitVersions: b.RowCommitVersions,
+		}
 		if err != nil {
 			return err
 		}
 	}
 	held.Last = true
 	return hand()
+}
+
+// damaged tells what can be done about a file whose bytes are wrong.
+func damaged(err error) error {
+	if deltaerr.KindOf(err) != deltaerr.Corrupt {
+		return err
+	}
+	return deltaerr.Annotate(err, deltaerr.Hint("restore the file from a copy, or the table to a version without it"))
 }
 
 func (s *Scan) noRows() arrow.RecordBatch {
@@ -272,10 +296,17 @@ func (b Batch) head(n int64) Batch {
 	b.Record = whole.NewSlice(0, n)
 	whole.Release()
 	b.Last = false
-	if b.Index != nil {
-		b.Index = b.Index[:n]
+	for _, numbers := range []*[]int64{&b.Index, &b.RowIDs, &b.RowCommitVersions} {
+		if *numbers != nil {
+			*numbers = (*numbers)[:n]
+		}
 	}
 	return b
+}
+
+// bytes is what the budget is charged.
+func (b Batch) bytes() int64 {
+	return RecordBytes(b.Record) + 8*int64(len(b.Index)+len(b.RowIDs)+len(b.RowCommitVersions))
 }
 
 // RecordBytes is the memory that the columns of a record keep alive, in bytes: the capacity of their buffers, which is up to

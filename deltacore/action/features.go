@@ -119,5 +119,6 @@ func describe(names []string) string {
 }
 
 func unsupported(msg string) error {
-	return deltaerr.New(deltaerr.Unsupported, msg, deltaerr.Phase("checking the protocol"))
+	return deltaerr.New(deltaerr.Unsupported, msg, deltaerr.Phase("checking the protocol"),
+		deltaerr.Hint("read the table with an engine that supports it"))
 }
