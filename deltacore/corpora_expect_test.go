@@ -44,17 +44,23 @@ type expectation struct {
 	LogTail       []string        `json:"log_tail"`
 
 	// A history: many statements about one table.
-	Kind               string            `json:"kind"`
-	Snapshots          []snapshotAnswer  `json:"snapshots"`
-	RowTracking        []json.RawMessage `json:"row_tracking"`
-	InCommitTimestamps map[int64]string  `json:"in_commit_timestamps"`
-	AsOfTimestamp      []asOfAnswer      `json:"as_of_timestamp"`
+	Kind               string           `json:"kind"`
+	Snapshots          []snapshotAnswer `json:"snapshots"`
+	RowTracking        []rowIDAnswer    `json:"row_tracking"`
+	InCommitTimestamps map[int64]string `json:"in_commit_timestamps"`
+	AsOfTimestamp      []asOfAnswer     `json:"as_of_timestamp"`
 }
 
 type asOfAnswer struct {
 	Timestamp string `json:"timestamp"`
 	Version   int64  `json:"version"`
 	Rows      int    `json:"rows"`
+}
+
+type rowIDAnswer struct {
+	Version int64  `json:"version"`
+	Rows    int    `json:"rows"`
+	JSONL   string `json:"jsonl"`
 }
 
 type snapshotAnswer struct {
@@ -158,8 +164,8 @@ func (c corpus) history(t *testing.T, x expectation) []entry {
 	for _, f := range changes {
 		entries = append(entries, entry{fmt.Sprintf("+cdf-%d", f.Start), notYet("the change data feed")})
 	}
-	for range x.RowTracking {
-		entries = append(entries, entry{"+row_tracking", notYet("row ids")})
+	for _, r := range x.RowTracking {
+		entries = append(entries, entry{fmt.Sprintf("@%d+row_tracking", r.Version), c.tracks(r)})
 	}
 	for version, timestamp := range x.InCommitTimestamps {
 		entries = append(entries, entry{fmt.Sprintf("@%d+ict", version), c.wasCommitted(version, timestamp)})
@@ -258,6 +264,41 @@ func (c corpus) readsExactly(s snapshotAnswer) func(context.Context) error {
 		}
 		return compareRows(rows.columns, want, rows.lines, exactText)
 	}
+}
+
+// tracks compares all rows of a version together with their ids.
+func (c corpus) tracks(r rowIDAnswer) func(context.Context) error {
+	return func(ctx context.Context) error {
+		table, err := deltacore.Open(ctx, c.table, c.options(deltacore.Options{Version: &r.Version}))
+		if err != nil {
+			return err
+		}
+		scan, err := table.Scan(ctx, deltacore.ScanOptions{RowIDs: true})
+		if err != nil {
+			return err
+		}
+		lines, err := encodeRows(ctx, scan)
+		if err != nil {
+			return err
+		}
+		want, err := readLines(filepath.Join(c.folder, r.JSONL))
+		if err != nil {
+			return err
+		}
+		if len(want) != r.Rows {
+			return wrong("want %d rows, the file of expected ones has %d", r.Rows, len(want))
+		}
+		return compareRows(withRowIDs(scan.Columns()), want, lines, exactText)
+	}
+}
+
+// withRowIDs adds the columns that hold the ids of rows.
+func withRowIDs(columns *schema.Struct) *schema.Struct {
+	out := &schema.Struct{Fields: slices.Clone(columns.Fields)}
+	for _, name := range []string{"_row_id", "_row_commit_version"} {
+		out.Fields = append(out.Fields, schema.Field{Name: name, Type: schema.Long})
+	}
+	return out
 }
 
 // reads checks one statement: version, files, row count, values.

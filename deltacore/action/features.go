@@ -43,8 +43,7 @@ var featureNotes = map[string]string{
 
 const (
 	// catalogNote is rule M1: published commits alone may be behind what the catalog has accepted.
-	catalogNote     = "the table is catalog-managed and path-based access is refused: only its catalog knows the latest version"
-	redirectFeature = "redirectReaderWriter-preview"
+	catalogNote = "the table is catalog-managed and path-based access is refused: only its catalog knows the latest version"
 
 	columnMappingFeature = "columnMapping"
 )
@@ -58,7 +57,12 @@ func CheckReadable(p Protocol, m Metadata) error {
 	if wrong := versionProblem(p); wrong != "" {
 		return unsupported(wrong)
 	}
-	if names := UnsupportedFeatures(p, m); len(names) > 0 {
+	names := UnsupportedFeatures(p, m)
+	if slices.Equal(names, []string{redirectFeature}) {
+		return deltaerr.New(deltaerr.Unsupported, redirectProblem(m), deltaerr.Phase("checking the protocol"),
+			deltaerr.Hint("read the table at its new place"))
+	}
+	if len(names) > 0 {
 		return unsupported(describe(names))
 	}
 	if f := m.Format.Provider; f != "" && !strings.EqualFold(f, "parquet") {
@@ -72,7 +76,7 @@ func CheckReadable(p Protocol, m Metadata) error {
 func UnsupportedFeatures(p Protocol, m Metadata) []string {
 	var names []string
 	for _, name := range p.ReaderFeatures {
-		if !supportedFeatures[name] {
+		if !supportedFeatures[name] && (name != redirectFeature || redirectProblem(m) != "") {
 			names = append(names, name)
 		}
 	}

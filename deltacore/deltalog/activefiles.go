@@ -138,10 +138,11 @@ func layoutOf(dir string, values map[string]*string) dirLayout {
 func (l dirLayout) fits(dir string, values map[string]*string) bool {
 	for _, name := range l {
 		value, named := values[name]
-		rest, ok := strings.CutPrefix(dir, name+"=")
-		if dir, ok = strings.CutPrefix(rest, string(textOf(value))+"/"); !named || !ok {
+		rest, fits := strings.CutPrefix(dir, name+"="+string(textOf(value))+"/")
+		if !named || !fits {
 			return false
 		}
+		dir = rest
 	}
 	return len(l) > 0 && dir == ""
 }

@@ -169,7 +169,12 @@ func TestManyDirectoriesAreDerivedOrKeptWhole(t *testing.T) {
 			path = fmt.Sprintf("date=%%64%d/region=%s/%d.parquet", i, region, i)
 		case 2:
 			path = fmt.Sprintf("prefix%d/%d.parquet", i, i)
+			files = append(files, ActiveFile{ // its values in a directory that is derived
+				Add:      action.Add{Path: fmt.Sprintf("date=%s/region=%s/again.parquet", date, region), PartitionValues: values},
+				Location: storage.Location{Path: fmt.Sprintf("date=%s/region=%s/again.parquet", date, region)},
+			})
 		case 3:
+			region = date
 			values["date"] = nil
 			path = fmt.Sprintf("date=%s/region=%s/%d.parquet", nullDir, region, i)
 		case 4:
@@ -180,13 +185,18 @@ func TestManyDirectoriesAreDerivedOrKeptWhole(t *testing.T) {
 			Location: storage.ResolvePath(testRoot, path),
 		})
 	}
+	for _, f := range slices.Clone(files[:100]) { // the same files with a vector each
+		f.Add.DeletionVector = &action.DeletionVector{StorageType: "u", PathOrInlineDv: "v"}
+		files = append(files, f)
+	}
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
 	got, err := Collect(context.Background(), sequence(files))
 	if err != nil || got.Len() != len(files) {
 		t.Fatalf("got %d files, %v", got.Len(), err)
 	}
 	slices.SortFunc(files, func(a, b ActiveFile) int {
-		return cmp.Or(cmp.Compare(a.Add.ModificationTime, b.Add.ModificationTime), cmp.Compare(a.Add.Path, b.Add.Path))
+		return cmp.Or(cmp.Compare(a.Add.ModificationTime, b.Add.ModificationTime), cmp.Compare(a.Add.Path, b.Add.Path),
+			cmp.Compare(a.Add.DeletionVector.UniqueID(), b.Add.DeletionVector.UniqueID()))
 	})
 	for i, want := range files {
 		if describe(got.At(i)) != describe(want) {

@@ -120,10 +120,15 @@ func (r addReader) decode(batch arrow.RecordBatch) ([]ActiveFile, error) {
 	}
 	var files []ActiveFile
 	var values rowValues
-	for row := range int(batch.NumRows()) {
-		if columns.has(row) {
-			files = r.keep(files, columns.get(row, &values))
+	rows := int(batch.NumRows())
+	for row := range rows {
+		if !columns.has(row) {
+			continue
 		}
+		if files == nil {
+			files = make([]ActiveFile, 0, rows-row)
+		}
+		files = r.keep(files, columns.get(row, &values))
 	}
 	return files, nil
 }

@@ -3,6 +3,7 @@ package deltalog
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -30,9 +31,7 @@ func (a *ActiveFiles) sort(n int) {
 		for to < len(s.entries) && s.entries[to].compare(s.entries[from]) == 0 {
 			to++
 		}
-		if to-from > 1 {
-			slices.SortFunc(s.entries[from:to], s.compareNames)
-		}
+		s.sortNames(s.entries[from:to])
 		from = to
 	}
 	a.order = make([]uint32, n)
@@ -80,10 +79,55 @@ type sorter struct {
 type sortEntry struct {
 	modified  int64
 	dir, file uint32
+	name      uint64 // a few bytes of it, once files are sorted by name
+}
+
+// sortNames sorts files of one time and directory. The bytes after what all their names begin with decide nearly always:
+// they are taken out of the arena once, not at each comparison.
+func (s *sorter) sortNames(run []sortEntry) {
+	if len(run) < 2 {
+		return
+	}
+	if s.ranked {
+		common := s.commonPrefix(run)
+		for i := range run {
+			var next [8]byte // shorter names come first: no path holds a zero byte
+			copy(next[:], s.name(run[i])[common:])
+			run[i].name = binary.BigEndian.Uint64(next[:])
+		}
+	}
+	slices.SortFunc(run, func(x, y sortEntry) int {
+		if x.name != y.name {
+			return cmp.Compare(x.name, y.name)
+		}
+		return s.compareNames(x, y)
+	})
+}
+
+func (s *sorter) commonPrefix(run []sortEntry) int {
+	first := s.name(run[0])
+	n := len(first)
+	for _, e := range run[1:] {
+		name := s.name(e)
+		for i := 0; i < n; i++ {
+			if i == len(name) || name[i] != first[i] {
+				n = i
+			}
+		}
+	}
+	return n
+}
+
+func (s *sorter) name(e sortEntry) []byte {
+	name, _ := cutSized(s.files.details.at(s.files.record(e.file).place))
+	return name
 }
 
 func (e sortEntry) compare(other sortEntry) int {
-	return cmp.Or(cmp.Compare(e.modified, other.modified), cmp.Compare(e.dir, other.dir))
+	if e.modified != other.modified {
+		return cmp.Compare(e.modified, other.modified)
+	}
+	return cmp.Compare(e.dir, other.dir)
 }
 
 // compareNames compares the paths of files, or what of them the directories' ranks leave, and then their vectors.
@@ -92,9 +136,7 @@ func (s *sorter) compareNames(x, y sortEntry) int {
 	rx, ry := a.record(x.file), a.record(y.file)
 	var c int
 	if s.ranked {
-		nameX, _ := cutSized(a.details.at(rx.place))
-		nameY, _ := cutSized(a.details.at(ry.place))
-		c = bytes.Compare(nameX, nameY)
+		c = bytes.Compare(s.name(x), s.name(y))
 	} else {
 		s.x, s.y = a.appendPath(s.x[:0], rx), a.appendPath(s.y[:0], ry)
 		c = bytes.Compare(s.x, s.y)

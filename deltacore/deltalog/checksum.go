@@ -25,7 +25,7 @@ type checksum struct {
 
 // readChecksum reads a .crc file. Nothing but a failing store is an error: one that is malformed is as good as none (K1).
 func (l Log) readChecksum(ctx context.Context, f File) (*checksum, error) {
-	c, err := l.parseChecksum(ctx, f)
+	c, err := l.fetchChecksum(ctx, f)
 	switch {
 	case err == nil:
 		return c, nil
@@ -36,7 +36,7 @@ func (l Log) readChecksum(ctx context.Context, f File) (*checksum, error) {
 	return nil, nil
 }
 
-func (l Log) parseChecksum(ctx context.Context, f File) (*checksum, error) {
+func (l Log) fetchChecksum(ctx context.Context, f File) (*checksum, error) {
 	r, err := l.Store.Get(ctx, f.path())
 	if err != nil {
 		return nil, err
@@ -46,6 +46,10 @@ func (l Log) parseChecksum(ctx context.Context, f File) (*checksum, error) {
 	if err != nil {
 		return nil, err
 	}
+	return decodeChecksum(text)
+}
+
+func decodeChecksum(text []byte) (*checksum, error) {
 	if len(text) > maxChecksumBytes {
 		return nil, deltaerr.New(deltaerr.Corrupt, "it is longer than a checksum should be")
 	}

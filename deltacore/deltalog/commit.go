@@ -21,16 +21,12 @@ func (l Log) readTail(ctx context.Context, s Segment, h *head) (Segment, error) 
 	if err != nil {
 		return s, err
 	}
-	var commits []File
-	for _, f := range slices.Backward(s.tail()) {
-		if !f.compacted {
-			commits = append(commits, f.File)
-		}
-	}
+	commits := s.uncompacted()
 	if s.Checksum != nil && len(commits) >= checksumPays {
-		if err := l.useChecksum(ctx, s, h); err != nil {
-			return s, err
-		}
+		err = l.useChecksum(ctx, s, h)
+	}
+	if err != nil || h.completeBelow(s.Version) {
+		return s, err
 	}
 	return s, l.readHeads(ctx, commits, h)
 }
@@ -155,6 +151,7 @@ type fileAction struct {
 	add      *action.Add // nil: a remove
 	location storage.Location
 	path     string // as in the log
+	vector   *action.DeletionVector
 	pathKey  key
 	fileKey  key // of path and vector
 }
@@ -229,18 +226,17 @@ func (p *commitPart) take(root storage.URI, a action.Action) bool {
 
 // fileActionOf returns the add or remove of an action; ok is false when it is neither.
 func fileActionOf(root storage.URI, a action.Action) (f fileAction, ok bool) {
-	var vector string
 	switch {
 	case a.Add != nil:
-		f.path, vector = a.Add.Path, a.Add.DeletionVector.UniqueID()
+		f.path, f.vector = a.Add.Path, a.Add.DeletionVector
 	case a.Remove != nil:
-		f.path, vector = a.Remove.Path, a.Remove.DeletionVector.UniqueID()
+		f.path, f.vector = a.Remove.Path, a.Remove.DeletionVector
 	default:
 		return fileAction{}, false
 	}
 	f.add = a.Add
 	f.location = storage.ResolvePath(root, f.path)
-	f.pathKey, f.fileKey = pathKey(f.location), fileKey(f.location, vector)
+	f.pathKey, f.fileKey = pathKey(f.location), fileKey(f.location, f.vector.UniqueID())
 	return f, true
 }
 

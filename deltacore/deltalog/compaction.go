@@ -18,9 +18,9 @@ type Compaction struct {
 	File        File
 }
 
-// appendCompaction leaves out those that stand for one commit, and empty ones (L9).
+// appendCompaction leaves out empty ones (L9), and those that spare no request: the last of their commits is read too.
 func appendCompaction(list []Compaction, n logName, f File) []Compaction {
-	if f.Size == 0 || n.version == n.through {
+	if f.Size == 0 || n.through-n.version < 2 {
 		return list
 	}
 	return append(list, Compaction{n.version, n.through, f})
@@ -70,6 +70,17 @@ func (s Segment) tail() []tailFile {
 		list = append(list, tailFile{commit, commit.Version, false})
 	}
 	return list
+}
+
+// uncompacted returns the commits for which no compaction stands, ascending.
+func (s Segment) uncompacted() []File {
+	var commits []File
+	for _, f := range slices.Backward(s.tail()) {
+		if !f.compacted {
+			commits = append(commits, f.File)
+		}
+	}
+	return commits
 }
 
 // commit returns the commit of a version of the segment's tail.

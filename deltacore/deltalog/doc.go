@@ -1,8 +1,9 @@
 // Package deltalog answers which log files make up a version of a table and what they add up to.
 //
 // [Log.FindSegment] lists the log and chooses a checkpoint and the commits after it; [Log.Load] reads protocol and
-// metadata; [Snapshot.Adds] streams the reconciled active files in bounded memory; [Collect] keeps them in columns and in
-// canonical order. What the files hold, whether this reader can read them and which of them a scan needs is left to others.
+// metadata; [Log.Open] does both. [Snapshot.Adds] streams the reconciled active files in bounded memory; [Collect] keeps them
+// in columns and in canonical order. [Log.VersionAsOf] and [Log.VersionFrom] find versions by time, [Log.History] describes
+// commits. What the files hold, whether this reader can read them and which of them a scan needs is left to others.
 //
 // # What is not obvious
 //
@@ -12,4 +13,8 @@
 //     is listed from its beginning.
 //   - A checkpoint is opened (footers, sidecars) before the first file of it is handed out, because that is the last
 //     moment at which an older one can take its place (L10).
+//   - Compactions and .crc files only spare requests. Both can be left behind by another table at the same place, so a
+//     compaction must agree with its last commit, and a checksum must be of the transaction that made the version.
+//   - The time of a version is its commit's own where in-commit timestamps are enabled, and its file's otherwise. Which it is
+//     can change in the middle of a log: a time is looked for only on the side it belongs to (T4).
 package deltalog

@@ -22,12 +22,17 @@ type tracing struct {
 	storage.Store
 	mu       sync.Mutex
 	requests []string
+	before   func(request string) // told of each request before it is served
 }
 
 func (s *tracing) note(operation, path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests = append(s.requests, operation+" "+strings.TrimPrefix(path, logDir+"/"))
+	request := operation + " " + strings.TrimPrefix(path, logDir+"/")
+	s.requests = append(s.requests, request)
+	if s.before != nil {
+		s.before(request)
+	}
 }
 
 func (s *tracing) count(operation string) (n int) {
@@ -77,6 +82,7 @@ func (s *tracing) Stat(ctx context.Context, path string) (storage.Entry, error) 
 // testLog is a log over files in memory, with what it warned of.
 type testLog struct {
 	Log
+	memory   *storage.Memory
 	store    *tracing
 	warnings []string
 }
@@ -86,7 +92,18 @@ func newLog(files map[string][]byte) *testLog {
 	for path, content := range files {
 		memory.Put(path, content)
 	}
-	l := &testLog{store: &tracing{Store: memory}}
+	return logOver(memory)
+}
+
+// logOf is newLog with each file as old as its commit.
+func logOf(table *deltatest.Table) *testLog {
+	memory := storage.NewMemory()
+	table.CopyTo(memory.PutAt)
+	return logOver(memory)
+}
+
+func logOver(memory *storage.Memory) *testLog {
+	l := &testLog{memory: memory, store: &tracing{Store: memory}}
 	l.Log = Log{
 		Store: l.store, Root: storage.URI{Scheme: storage.SchemeFile, Path: "/lake/orders"},
 		Warn: func(msg string) { l.warnings = append(l.warnings, msg) },

@@ -97,7 +97,7 @@ func (l Log) timeOf(ctx context.Context, s Segment, h *head) (time.Time, error) 
 		info = first
 	}
 	ms, err := inCommitTime(*s.Commit, info)
-	return time.UnixMilli(ms), err
+	return time.UnixMilli(ms).UTC(), err
 }
 
 // timeOfChecksum reads the timestamp of a version whose commit is gone from its .crc file (RV3).
@@ -108,7 +108,7 @@ func (l Log) timeOfChecksum(ctx context.Context, s Segment, h *head) (time.Time,
 			return time.Time{}, err
 		}
 		if c != nil && c.InCommitTimestamp != nil && c.Metadata.ID == h.metadata.ID {
-			return time.UnixMilli(*c.InCommitTimestamp), nil
+			return time.UnixMilli(*c.InCommitTimestamp).UTC(), nil
 		}
 	}
 	gone := File{Name: fmt.Sprintf("%020d.json", s.Version)}

@@ -34,15 +34,38 @@ func (s keySet) insert(k key) bool {
 // fileSet is a set of logical files. Most of what it is asked for is not in it, so it looks for a quick hash of the path
 // first: a key costs more than all else about a file of a checkpoint.
 type fileSet struct {
-	paths map[uint64]struct{}
-	keys  keySet
+	paths   map[uint64]struct{}
+	keys    keySet
+	vectors map[key]vectorShape // of the files that have a vector
 }
 
-func newFileSet() fileSet { return fileSet{paths: map[uint64]struct{}{}, keys: keySet{}} }
+func newFileSet() fileSet {
+	return fileSet{paths: map[uint64]struct{}{}, keys: keySet{}, vectors: map[key]vectorShape{}}
+}
 
 func (s fileSet) insert(f fileRef) {
 	s.paths[f.path] = struct{}{}
 	s.keys.insert(f.key)
+	if f.vector != (vectorShape{}) {
+		s.vectors[f.key] = f.vector
+	}
+}
+
+// agrees says whether a vector of a file in the set is described as it was when the file came in. One vector has one size
+// and one cardinality: where two actions differ, one of them is damaged (D5).
+func (s fileSet) agrees(f fileAction) bool {
+	known, ok := s.vectors[f.fileKey]
+	return !ok || known == shapeOf(f.vector)
+}
+
+// vectorShape is what descriptors say about a vector beside its identity. Its zero value is that of no vector.
+type vectorShape struct{ size, cardinality int64 }
+
+func shapeOf(v *action.DeletionVector) vectorShape {
+	if v == nil {
+		return vectorShape{}
+	}
+	return vectorShape{v.SizeInBytes, v.Cardinality}
 }
 
 // has says whether the file of a location and a vector is in the set.
@@ -56,8 +79,9 @@ func (s fileSet) has(l storage.Location, v *action.DeletionVector) bool {
 
 // fileRef is what a [fileSet] knows of a file.
 type fileRef struct {
-	path uint64 // quickHash
-	key  key
+	path   uint64 // quickHash
+	key    key
+	vector vectorShape
 }
 
 var quickSeed = maphash.MakeSeed()

@@ -13,7 +13,7 @@ import (
 )
 
 // namesOf makes a listing out of short names: "3" is commit 3, "c3" a classic checkpoint, "u3" one with a UUID, "p3:2/5"
-// part 2 of 5; a trailing "-" means 0 bytes.
+// part 2 of 5, "x0-4" a compaction; a trailing "-" means 0 bytes.
 func namesOf(short string) map[string]File {
 	files := map[string]File{}
 	for _, s := range strings.Fields(short) {
@@ -29,6 +29,10 @@ func namesOf(short string) map[string]File {
 		case 'u':
 			f.Version = number(s[1:])
 			f.Name = v(f.Version) + ".checkpoint." + someUUID + ".json"
+		case 'x':
+			first, last, _ := strings.Cut(s[1:], "-")
+			f.Version = number(first)
+			f.Name = v(f.Version) + "." + v(number(last)) + ".compacted.json"
 		case 'p':
 			version, of, _ := strings.Cut(s[1:], ":")
 			part, parts, _ := strings.Cut(of, "/")

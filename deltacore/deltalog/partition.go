@@ -163,29 +163,26 @@ func (x *partitionIndex) add(t *partitionTable, values map[string]*string) (set 
 }
 
 func (x *partitionIndex) encode(t *partitionTable, values map[string]*string) []byte {
-	x.addColumns(t, values)
-	x.scratch = binary.AppendUvarint(x.scratch[:0], uint64(len(t.columns)))
-	for i := range t.columns {
-		code := uint64(absentCode)
-		if value, named := values[t.columns[i].name]; named {
-			code = x.code(t, i, value)
+	for {
+		x.scratch = binary.AppendUvarint(x.scratch[:0], uint64(len(t.columns)))
+		known := 0
+		for i := range t.columns {
+			code := uint64(absentCode)
+			if value, named := values[t.columns[i].name]; named {
+				code = x.code(t, i, value)
+				known++
+			}
+			x.scratch = binary.AppendUvarint(x.scratch, code)
 		}
-		x.scratch = binary.AppendUvarint(x.scratch, code)
+		if known == len(values) {
+			return x.scratch
+		}
+		x.addColumns(t, values)
 	}
-	return x.scratch
 }
 
 // addColumns adds the columns that values name first.
 func (x *partitionIndex) addColumns(t *partitionTable, values map[string]*string) {
-	known := 0
-	for i := range t.columns {
-		if _, named := values[t.columns[i].name]; named {
-			known++
-		}
-	}
-	if known == len(values) {
-		return
-	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.ContainsFunc(t.columns, func(c partitionColumn) bool { return c.name == name }) {
 			t.columns = append(t.columns, partitionColumn{name: name})

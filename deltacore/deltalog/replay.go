@@ -3,8 +3,10 @@ package deltalog
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
+	"github.com/benthos-delta/benthos-delta/deltacore/dv"
 )
 
 // replay reconciles the actions of a segment, newest first: the first reference to a file decides (R1, R3).
@@ -62,7 +64,13 @@ func (r *replay) replayPart(part commitPart, yield func(ActiveFile) bool) error 
 		if err := r.commit.take(a, part.file); err != nil {
 			return err
 		}
-		if a.add == nil || r.seen.keys.has(a.fileKey) {
+		if a.add == nil {
+			continue
+		}
+		if r.seen.keys.has(a.fileKey) {
+			if !r.seen.agrees(a) {
+				return r.contradiction(a, part.file)
+			}
 			continue
 		}
 		if !yield(ActiveFile{Add: *a.add, Location: a.location}) {
@@ -70,6 +78,17 @@ func (r *replay) replayPart(part commitPart, yield func(ActiveFile) bool) error 
 		}
 	}
 	return nil
+}
+
+// contradiction names the vector that a commit describes in another way than a later one does.
+func (r *replay) contradiction(a fileAction, f tailFile) error {
+	attrs := []deltaerr.Attr{deltaerr.Version(f.Version)}
+	if l, err := dv.Locate(r.snapshot.Log.Root, *a.vector); err == nil && l.Key() != "" {
+		attrs = append(attrs, deltaerr.File(l.Key()))
+	}
+	return deltaerr.New(deltaerr.Corrupt, fmt.Sprintf(
+		"deletion vector mismatch: the log states %d deleted rows of %s here and another number or size later", a.vector.Cardinality, a.path),
+		attrs...)
 }
 
 // endCommit makes what the commit refers to hide what is older, if anything is.
@@ -89,7 +108,7 @@ func newCommitKeys() commitKeys { return commitKeys{added: keySet{}, removed: ke
 // take notes an action. A path is added at most once in a commit and removed at most once (A5). In a compaction, which has
 // been checked, it may be there with several vectors.
 func (c *commitKeys) take(a fileAction, f tailFile) error {
-	c.files = append(c.files, fileRef{quickHash(a.location), a.fileKey})
+	c.files = append(c.files, fileRef{quickHash(a.location), a.fileKey, shapeOf(a.vector)})
 	if f.compacted {
 		return nil
 	}

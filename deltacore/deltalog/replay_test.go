@@ -48,6 +48,20 @@ func TestReplayTellsVectorsOfAFileApart(t *testing.T) {
 	wantFiles(t, l, 3, "a utwo")
 }
 
+// TestVectorDescribedInTwoWaysIsRefused covers D5: one vector has one cardinality, whoever mentions it.
+func TestVectorDescribedInTwoWaysIsRefused(t *testing.T) {
+	damaged := fileWith("a", "vBn[lx{q8@P<9BNH/isA")
+	damaged.DeletionVector.Cardinality++
+	table := newTable()
+	table.Commit(deltatest.Add(damaged))
+	table.Commit(deltatest.Remove(fileWith("a", "vBn[lx{q8@P<9BNH/isA")))
+	_, err := newLog(table.Files()).files(latest)
+	want := "file deletion_vector_61d16c75-6994-46b7-a15b-8b538852e50e.bin: deletion vector mismatch"
+	if deltaerr.KindOf(err) != deltaerr.Corrupt || !strings.Contains(err.Error(), want) {
+		t.Fatalf("want a corrupt error with %q, got %v", want, err)
+	}
+}
+
 // TestReplayComparesCanonicalPaths covers R4 and H1.
 func TestReplayComparesCanonicalPaths(t *testing.T) {
 	table := newTable()

@@ -106,7 +106,8 @@ func (t *timeline) search(ctx context.Context, at time.Time, past func(ms int64)
 }
 
 // VersionAsOf returns the latest version that was committed at or before a time (T5). A time before the first commit that
-// the log holds, or after the last one, is NotFound and the message names both.
+// the log holds, or after the last one, is NotFound and the message names both. Where commits do not carry timestamps, their
+// files' times count (T2), which a copy of the table has anew.
 //
 // It costs one listing of the whole log and the beginning of the newest commit. Where commits carry their own timestamps
 // it costs, besides, what [Log.Load] costs for the latest version, and the beginnings of as many commits as it takes to
