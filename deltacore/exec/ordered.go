@@ -141,6 +141,7 @@ func (r *runner[T, R]) start(ctx context.Context, task T) {
 		end := item[R]{end: true, err: errExited}
 		defer func() {
 			<-r.running
+			end.n = q.number()
 			q.push(end)
 		}()
 		end.err = guard("running a task", func() error {
@@ -155,7 +156,7 @@ func (r *runner[T, R]) emit(ctx context.Context, q *queue[R], result R) error {
 		r.discard(result)
 		return err
 	}
-	it := item[R]{result: result, size: r.charge(result)}
+	it := item[R]{n: q.number(), result: result, size: r.charge(result)}
 	c := r.Budget.take(it.size)
 	if c == nil {
 		q.push(it)
@@ -165,7 +166,7 @@ func (r *runner[T, R]) emit(ctx context.Context, q *queue[R], result R) error {
 	case <-c.granted:
 		q.push(it)
 		return nil
-	case q.direct <- result:
+	case q.direct <- item[R]{n: it.n, result: result}:
 		r.Budget.withdraw(c)
 		return nil
 	case <-ctx.Done():
