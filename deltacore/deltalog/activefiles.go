@@ -107,14 +107,6 @@ func (a *ActiveFiles) appendPath(b []byte, r *record) []byte {
 	return append(b, name...)
 }
 
-func (a *ActiveFiles) vectorID(r *record) string {
-	_, rest := cutSized(a.details.at(r.place))
-	if r.set == ownValues {
-		rest = skipCodes(rest)
-	}
-	return readDetails(rest, "").Add.DeletionVector.UniqueID()
-}
-
 // dirLayout is the order of the partition columns in directories such as "date=2024-05-01/region=NL/".
 type dirLayout []string
 

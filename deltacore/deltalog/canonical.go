@@ -11,7 +11,7 @@ import (
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
 
-// sort brings the files into canonical order: by modification time, the bytes of the path as in the log, then the vector.
+// sort brings the files into canonical order: by modification time, then the bytes of the path as in the log.
 //
 // Many files have one time, those of a large commit, and comparing their paths is what sorting costs. So directories are
 // compared once, and names only among the files of one time and directory.
@@ -130,24 +130,19 @@ func (e sortEntry) compare(other sortEntry) int {
 	return cmp.Compare(e.dir, other.dir)
 }
 
-// compareNames compares the paths of files, or what of them the directories' ranks leave, and then their vectors.
+// compareNames compares the paths of files, or what of them the directories' ranks leave.
 func (s *sorter) compareNames(x, y sortEntry) int {
 	a := s.files
 	rx, ry := a.record(x.file), a.record(y.file)
-	var c int
 	if s.ranked {
-		c = bytes.Compare(s.name(x), s.name(y))
-	} else {
-		s.x, s.y = a.appendPath(s.x[:0], rx), a.appendPath(s.y[:0], ry)
-		c = bytes.Compare(s.x, s.y)
+		return bytes.Compare(s.name(x), s.name(y))
 	}
-	if c != 0 {
-		return c
-	}
-	return strings.Compare(a.vectorID(rx), a.vectorID(ry))
+	s.x, s.y = a.appendPath(s.x[:0], rx), a.appendPath(s.y[:0], ry)
+	return bytes.Compare(s.x, s.y)
 }
 
-// fileHashes finds a logical file that was added twice, whatever else its two adds say. It holds 8 bytes a file.
+// fileHashes finds a file that is live twice, whatever else its two adds say. Two vectors of one file cannot be live at
+// once (A5): the writer forgot one of the removes, and rows would be read twice. It holds 8 bytes a file.
 type fileHashes struct {
 	seed   maphash.Seed
 	chunks [][]uint64 // of recordChunk
@@ -161,15 +156,7 @@ func (s *fileHashes) add(f ActiveFile) {
 		s.chunks = append(s.chunks, nil)
 		n++
 	}
-	s.chunks[n-1] = append(s.chunks[n-1], s.of(f))
-}
-
-func (s *fileHashes) of(f ActiveFile) uint64 {
-	hash := maphash.String(s.seed, f.Location.Key())
-	if v := f.Add.DeletionVector; v != nil {
-		hash ^= maphash.String(s.seed, "\x00"+v.UniqueID())
-	}
-	return hash
+	s.chunks[n-1] = append(s.chunks[n-1], maphash.String(s.seed, f.Location.Key()))
 }
 
 func (s *fileHashes) checkUnique(a *ActiveFiles) error {
@@ -197,12 +184,20 @@ func (s *fileHashes) compare(a *ActiveFiles, repeated map[uint64][]ActiveFile) e
 			}
 			f := a.file(uint32(i*recordChunk + j))
 			for _, o := range others {
-				if f.Location == o.Location && f.Add.DeletionVector.UniqueID() == o.Add.DeletionVector.UniqueID() {
-					return deltaerr.New(deltaerr.Corrupt, "the log lists the file twice", deltaerr.File(f.Location.Key()))
+				if f.Location == o.Location {
+					return repeatedFile(f, o)
 				}
 			}
 			repeated[hash] = append(others, f)
 		}
 	}
 	return nil
+}
+
+func repeatedFile(f, other ActiveFile) error {
+	msg := "the log lists the file twice"
+	if f.Add.DeletionVector.UniqueID() != other.Add.DeletionVector.UniqueID() {
+		msg = "the file is live under two deletion vectors at once: its rows would be read twice"
+	}
+	return deltaerr.New(deltaerr.Corrupt, msg, deltaerr.File(f.Location.Key()))
 }

@@ -115,3 +115,13 @@ func (l Log) timeOfChecksum(ctx context.Context, s Segment, h *head) (time.Time,
 	return time.Time{}, deltaerr.New(deltaerr.Corrupt, "in-commit timestamps are enabled, but the commit is gone and no .crc"+
 		" file tells its time", deltaerr.File(gone.path()), deltaerr.Hint("restore the file, or read a later version"))
 }
+
+// InCommitTimestamps says whether the commits of a table in this state carry their own timestamps (T3), and since which
+// version (T4): 0 for always.
+func (s *Snapshot) InCommitTimestamps() (enabled bool, since int64, err error) {
+	if !keepsTime(s.Protocol, s.Metadata) {
+		return false, 0, nil
+	}
+	e, err := enablementOf(s.Metadata)
+	return true, e.version, s.annotate(err)
+}

@@ -123,15 +123,6 @@ func (c *partitionColumn) value(code uint64) []byte {
 	return text
 }
 
-// skipCodes returns what follows a set's codes.
-func skipCodes(b []byte) []byte {
-	n, b := cutUvarint(b)
-	for range n {
-		_, b = cutUvarint(b)
-	}
-	return b
-}
-
 func cutUvarint(b []byte) (uint64, []byte) {
 	v, width := binary.Uvarint(b)
 	return v, b[width:]
