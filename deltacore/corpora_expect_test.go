@@ -46,6 +46,8 @@ type expectation struct {
 	// A history: many statements about one table.
 	Kind               string           `json:"kind"`
 	Snapshots          []snapshotAnswer `json:"snapshots"`
+	Commits            []commitAnswer   `json:"commits"`
+	Steps              []stepAnswer     `json:"steps"`
 	RowTracking        []rowIDAnswer    `json:"row_tracking"`
 	InCommitTimestamps map[int64]string `json:"in_commit_timestamps"`
 	AsOfTimestamp      []asOfAnswer     `json:"as_of_timestamp"`
@@ -83,10 +85,6 @@ type changesAnswer struct {
 
 func readExpectations(t *testing.T, folder string) ([]entry, error) {
 	t.Helper()
-	folder, err := filepath.Abs(folder)
-	if err != nil {
-		return nil, err
-	}
 	text, err := os.ReadFile(filepath.Join(folder, "expected.json"))
 	if err != nil {
 		return nil, err
@@ -163,6 +161,14 @@ func (c corpus) history(t *testing.T, x expectation) []entry {
 	unmarshal(t, x.CDF, &changes)
 	for _, f := range changes {
 		entries = append(entries, entry{fmt.Sprintf("+cdf-%d", f.Start), notYet("the change data feed")})
+	}
+	if len(x.Steps) > 0 {
+		for policy := range livePolicies {
+			entries = append(entries, entry{"+live-" + policy, c.follows(policy, x.Steps)})
+		}
+	}
+	if len(x.Commits) > 0 {
+		entries = append(entries, entry{"+commits", c.commits(x)})
 	}
 	for _, r := range x.RowTracking {
 		entries = append(entries, entry{fmt.Sprintf("@%d+row_tracking", r.Version), c.tracks(r)})

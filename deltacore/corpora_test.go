@@ -105,17 +105,31 @@ func runEntry(e entry) (err error) {
 	return e.check(ctx)
 }
 
-func loadEntries(t *testing.T) []entry {
+// corporaFolders skips the test where there are none.
+func corporaFolders(t *testing.T) []string {
 	t.Helper()
 	list := os.Getenv(corporaVariable)
 	if list == "" {
 		t.Skipf("%s is not set: no tables with expected answers to read", corporaVariable)
 	}
-	var entries []entry
+	var folders []string
 	for _, folder := range filepath.SplitList(list) {
 		if !filepath.IsAbs(folder) {
 			folder = filepath.Join("..", folder) // relative to the module root
 		}
+		absolute, err := filepath.Abs(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folders = append(folders, absolute)
+	}
+	return folders
+}
+
+func loadEntries(t *testing.T) []entry {
+	t.Helper()
+	var entries []entry
+	for _, folder := range corporaFolders(t) {
 		found, err := readExpectations(t, folder)
 		if err != nil {
 			t.Fatalf("%s names %s: %v", corporaVariable, folder, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/benthos-delta/benthos-delta/input/encode"
 )
 
-// encodeRows reads a scan to its end and writes each row as the pipeline's json format does.
+// encodeRows reads a scan to its end and writes each row as the pipeline's json format does, with its ids where it has any.
 func encodeRows(ctx context.Context, scan *deltacore.Scan) ([]string, error) {
 	config, err := configspec.Decode(map[string]any{"uri": "."}) // for its defaults
 	if err != nil {
@@ -31,13 +31,18 @@ func encodeRows(ctx context.Context, scan *deltacore.Scan) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows, err := encoder.JSON(batch.Record)
+		rows, err := encoder.JSON(batch.Record, encode.Part{})
 		batch.Record.Release()
 		if err != nil {
 			return nil, err
 		}
 		for i := range rows.Ends {
-			lines = append(lines, string(rows.Row(i)))
+			line := string(rows.Row(i))
+			if batch.RowIDs != nil {
+				line = fmt.Sprintf(`%s,"_row_id":%d,"_row_commit_version":%d}`,
+					strings.TrimSuffix(line, "}"), batch.RowIDs[i], batch.RowCommitVersions[i])
+			}
+			lines = append(lines, line)
 		}
 	}
 	return lines, nil

@@ -1,7 +1,8 @@
 // Package deltacore reads one immutable version of a Delta table as Arrow record batches.
 //
 // [Open] finds a version, [Table.Scan] plans a read of it, [Scan.Batches] yields its rows. A [Table] never changes: a newer
-// version is another value.
+// version is another value, which [Table.Refresh] opens. Who follows a table asks [Table.Look] what is new, goes over
+// [Table.Commits], reads each with [Table.ScanCommit] and goes on from [Table.AtCommit].
 //
 // # The path of a batch
 //
@@ -20,5 +21,8 @@
 //   - A log path is decoded exactly once, in storage.ResolvePath. Stores take decoded paths.
 //   - Protocol and metadata come from the segment that was chosen, never from behind its checkpoint (protocol R1).
 //   - arrow-go reads truncated data as a clean end of file: parquetio compares rows with the footer after each row group.
+//   - arrow-go takes a page without values for the end of a column chunk: parquetio hides such pages from it.
+//   - Spark before 3.0 wrote dates before 1582-10-15 in another calendar, and later versions may have done so: datafile asks the
+//     footer and converts (protocol Q6).
 //   - arrow-go reads INT96 through int64 nanoseconds, which end in 2262: parquetio presents the 12 bytes, datafile converts.
 package deltacore

@@ -32,7 +32,7 @@ type ScanOptions struct {
 	RowIDs    bool          // give each row its id and commit version; the table must have row tracking on
 }
 
-// Scan is a planned read of one version. It can be run more than once, also at the same time.
+// Scan is a planned read of one version, or of what one commit added. It can be run more than once, also at the same time.
 type Scan struct {
 	table   *Table
 	options ScanOptions
@@ -50,6 +50,19 @@ func (t *Table) Scan(ctx context.Context, o ScanOptions) (*Scan, error) {
 }
 
 func (t *Table) scan(ctx context.Context, o ScanOptions) (*Scan, error) {
+	s, err := t.plan(o)
+	if err != nil {
+		return nil, err
+	}
+	s.files, err = deltalog.Collect(ctx, t.readable(t.snapshot.AddsWithoutStats(ctx), o))
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// plan makes a scan that has no files yet.
+func (t *Table) plan(o ScanOptions) (*Scan, error) {
 	if err := t.CheckReadable(); err != nil {
 		return nil, err
 	}
@@ -69,13 +82,8 @@ func (t *Table) scan(ctx context.Context, o ScanOptions) (*Scan, error) {
 	}
 	parquet := t.parquet
 	parquet.BatchRows = o.BatchRows
-	if s.reader, err = datafile.NewReader(t.store, layout, parquet); err != nil {
-		return nil, err
-	}
-	if s.files, err = deltalog.Collect(ctx, t.readable(t.snapshot.AddsWithoutStats(ctx), o)); err != nil {
-		return nil, err
-	}
-	return s, nil
+	s.reader, err = datafile.NewReader(t.store, layout, parquet)
+	return s, err
 }
 
 // layout chooses the columns and checks what the schema says about finding and widening them.
@@ -143,7 +151,7 @@ func (s *Scan) Columns() *schema.Struct { return s.columns }
 // ArrowSchema is the Arrow form of Columns.
 func (s *Scan) ArrowSchema() *arrow.Schema { return s.arrow }
 
-// Files is the number of active files of the version.
+// Files is the number of active files of the version, or of those that the commit added.
 func (s *Scan) Files() int { return s.files.Len() }
 
 // Tasks yields the files to read, in canonical order.
@@ -190,6 +198,22 @@ type Batch struct {
 
 	// One number a row; nil unless ScanOptions.RowIDs.
 	RowIDs, RowCommitVersions []int64
+}
+
+// PhysicalRow is the number in its file of a row of the batch.
+func (b Batch) PhysicalRow(row int) int64 {
+	if b.Index != nil {
+		return b.Index[row]
+	}
+	return b.FirstRow + int64(row)
+}
+
+// From returns the scan without the files before a key, and without the rows of that file before a physical one, of at most
+// limit rows (nil: all). It shares the list of files: nothing is planned again.
+func (s *Scan) From(file scanplan.Key, row int64, limit *int64) *Scan {
+	rest := *s
+	rest.options.From, rest.options.FromRow, rest.options.Limit = &file, row, limit
+	return &rest
 }
 
 // Batches yields the rows in canonical order. Nothing is left running when the loop has ended, however it ended. After an

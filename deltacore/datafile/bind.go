@@ -19,16 +19,22 @@ type converter func(mem memory.Allocator, d arrow.ArrayData) (arrow.ArrayData, e
 // wantedField is a field of the table with its place and its Arrow type.
 type wantedField struct {
 	schema.Field
-	path    string
-	out     arrow.DataType
-	mapping schema.Mapping
+	path string
+	out  arrow.DataType
+	from fileForm
+}
+
+// fileForm is what holds for all columns of a file.
+type fileForm struct {
+	mapping  schema.Mapping
+	calendar calendar
 }
 
 func (w wantedField) column() deltaerr.Attr { return deltaerr.Column(w.path) }
 
 // child is the same place one level down.
 func (w wantedField) child(f schema.Field, out arrow.DataType) wantedField {
-	return wantedField{f, w.path + "." + f.Name, out, w.mapping}
+	return wantedField{f, w.path + "." + f.Name, out, w.from}
 }
 
 // member makes a top-level column, or a member of a struct.

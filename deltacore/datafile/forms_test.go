@@ -321,3 +321,12 @@ func TestWideningInsideCollections(t *testing.T) {
 	reading{content: content, columns: deltatest.Columns("s struct<n:array<struct<x:string>>>")}.
 		wantError(t, "column s.n.element.x: the file has the type INT32 INT(8,true), the table string")
 }
+
+// P99: narrow integers in an encoding of differences keep their signs when they are widened.
+func TestDifferencesThatOverflowAreWidenedExactly(t *testing.T) {
+	content := deltatest.Parquet{Encoding: "DELTA_BINARY_PACKED"}.RawFile("message m { required int32 c; }",
+		deltatest.RawGroup{{Values: []int32{math.MaxInt32, math.MinInt32, 0}}})
+	for _, typ := range []string{"long", "integer", "double"} {
+		reading{content: content, columns: deltatest.Columns("c " + typ)}.want(t, `{"c":2147483647}`, `{"c":-2147483648}`, `{"c":0}`)
+	}
+}

@@ -27,13 +27,15 @@ func bindLeaf(f parquetio.Field, w wantedField) (convert converter, ok bool) {
 	case schema.Type(schema.Double):
 		return bindDouble(f, w.out)
 	case schema.Type(schema.Timestamp):
-		return bindTimestamp(f, w.out)
+		return bindTimestamp(f, w)
 	case schema.Type(schema.TimestampNTZ):
 		if f.Type.ID() == arrow.DATE32 {
-			return datesToMicros(w.out), true
+			return w.from.calendar.rebaseDates().then(datesToMicros(w.out)), true
 		}
-		return bindTimestamp(f, w.out)
-	default: // boolean, float, date have one form
+		return bindTimestamp(f, w)
+	case schema.Type(schema.Date):
+		return w.from.calendar.rebaseDates(), f.Type.ID() == arrow.DATE32
+	default: // boolean and float have one form
 		return nil, arrow.TypeEqual(f.Type, w.out)
 	}
 }

@@ -31,12 +31,12 @@ func match(fields []parquetio.Field, w wantedField) (int, error) {
 // id, whatever the name (CM3). In another the exact name comes first; without one, names that differ in case only (CM9,
 // Q9).
 func candidates(fields []parquetio.Field, w wantedField) []int {
-	switch w.mapping {
+	switch mapping := w.from.mapping; mapping {
 	case schema.MapByName:
-		physical := w.mapping.PhysicalName(w.Field)
+		physical := mapping.PhysicalName(w.Field)
 		return indexes(fields, func(f parquetio.Field) bool { return f.Name == physical })
 	case schema.MapByID:
-		id, ok := w.mapping.ColumnID(w.Field)
+		id, ok := mapping.ColumnID(w.Field)
 		return indexes(fields, func(f parquetio.Field) bool { return ok && f.ID == id })
 	}
 	exact := indexes(fields, func(f parquetio.Field) bool { return f.Name == w.Name })

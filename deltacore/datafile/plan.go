@@ -19,6 +19,7 @@ type plan struct {
 	schema  *arrow.Schema
 	leaves  []int // to read
 	columns []column
+	tracked *tracked // nil: row ids are not wanted
 }
 
 // column makes one column of the output.
@@ -27,25 +28,44 @@ type column struct {
 	constant *constant // its value comes from the log
 }
 
-func (r *Reader) plan(fields []parquetio.Field, task scanplan.FileTask) (*plan, error) {
+func (r *Reader) plan(file *parquetio.File, task scanplan.FileTask) (*plan, error) {
 	p := &plan{mem: r.options.Allocator, schema: r.schema}
 	if p.mem == nil {
 		p.mem = memory.DefaultAllocator
 	}
+	fields := file.Fields()
 	if err := checkIDs(fields, r.layout.Mapping); err != nil {
 		return nil, err
 	}
 	var wanted []wantedField
+	form := fileForm{mapping: r.layout.Mapping, calendar: calendarOf(file)}
 	for i, c := range r.columns {
 		if !r.partition[i] {
-			wanted = append(wanted, wantedField{c, c.Name, r.schema.Field(i).Type, r.layout.Mapping})
+			wanted = append(wanted, wantedField{c, c.Name, r.schema.Field(i).Type, form})
 		}
+	}
+	n, hasIDs := len(wanted), false
+	if r.layout.RowTracking != nil {
+		var err error
+		if p.tracked, err = trackedOf(task, file.NumRows()); err != nil {
+			return nil, err
+		}
+		var numbers []wantedField
+		numbers, hasIDs = r.layout.RowTracking.wanted(fields)
+		wanted = append(wanted, numbers...)
 	}
 	members, leaves, err := bindMembers(fields, wanted)
 	if err != nil {
 		return nil, err
 	}
-	p.leaves = leaves
+	if p.leaves = leaves; p.tracked != nil {
+		p.tracked.bind(members[n:], hasIDs)
+	}
+	return p, r.addColumns(p, members[:n], task)
+}
+
+// addColumns completes the plan with the columns of the output; members are those of them that files have.
+func (r *Reader) addColumns(p *plan, members []member, task scanplan.FileTask) error {
 	for i, c := range r.columns {
 		if !r.partition[i] {
 			p.columns, members = append(p.columns, column{member: members[0]}), members[1:]
@@ -53,11 +73,11 @@ func (r *Reader) plan(fields []parquetio.Field, task scanplan.FileTask) (*plan, 
 		}
 		value, err := partitionValue(c, task.PartitionValues[r.layout.Mapping.PhysicalName(c)])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		p.columns = append(p.columns, column{constant: &constant{field: c, value: value}})
 	}
-	return p, nil
+	return nil
 }
 
 // partitionValue reads a file's value of a partition column. A missing one is null (section 12).
@@ -127,6 +147,19 @@ func (p *plan) convert(record arrow.RecordBatch) (arrow.RecordBatch, error) {
 		arrays = append(arrays, a)
 	}
 	return array.NewRecordBatch(p.schema, arrays, record.NumRows()), nil
+}
+
+// number gives the rows of a batch, which Index lists or which go from FirstRow to the end, their row ids. first is the row of
+// record's first.
+func (p *plan) number(b *Batch, record arrow.RecordBatch, first int64) (err error) {
+	if p.tracked == nil {
+		return nil
+	}
+	rows := chosen{first: first, from: b.FirstRow, index: b.Index}
+	if b.RowIDs, err = p.tracked.ids.of(p.mem, record, rows); err == nil {
+		b.RowCommitVersions, err = p.tracked.versions.of(p.mem, record, rows)
+	}
+	return err
 }
 
 func (p *plan) column(c column, record arrow.RecordBatch, n int) (arrow.Array, error) {

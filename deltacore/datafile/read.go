@@ -27,6 +27,7 @@ type Layout struct {
 	Columns          *schema.Struct // the output, in order
 	PartitionColumns []string       // names of the table's partition columns
 	Mapping          schema.Mapping // how columns are found in files; "" is MapByDisplayName
+	RowTracking      *RowTracking   // nil: row ids are not wanted
 }
 
 // Batch is a run of consecutive live rows of one file. The receiver releases Record.
@@ -34,6 +35,9 @@ type Batch struct {
 	Record   arrow.RecordBatch // columns of Layout.Columns; its arrays may have an offset
 	FirstRow int64             // physical row of the first row in the file, before vector and filter
 	Index    []int64           // physical row of each row; nil when they are consecutive from FirstRow
+
+	// One number a row; nil unless the layout has RowTracking.
+	RowIDs, RowCommitVersions []int64
 }
 
 // Reader reads the files of one scan. It is safe for concurrent use.
@@ -97,7 +101,7 @@ func (r *Reader) readFile(ctx context.Context, file *parquetio.File, task scanpl
 	if err != nil {
 		return err
 	}
-	p, err := r.plan(file.Fields(), task)
+	p, err := r.plan(file, task)
 	if err != nil {
 		return err
 	}
@@ -114,7 +118,7 @@ type rowRange struct {
 
 func readRows(ctx context.Context, file *parquetio.File, p *plan, rows rowRange) error {
 	for i, group := range file.RowGroups() {
-		if group.FirstRow+group.Rows <= rows.from {
+		if group.FirstRow+group.Rows <= rows.from || rows.deleted.Count(group.FirstRow, group.Rows) == group.Rows {
 			continue
 		}
 		next := group.FirstRow
@@ -147,17 +151,21 @@ func (r rowRange) take(p *plan, record arrow.RecordBatch, first int64) (more boo
 	if err != nil {
 		return false, err
 	}
+	b := Batch{Record: out, FirstRow: first + skip, Index: live}
+	if err := p.number(&b, record, first); err != nil {
+		out.Release()
+		return false, err
+	}
 	switch {
 	case !whole:
 		defer out.Release()
-		kept, err := keepRows(p.mem, out, first, live)
-		if err != nil {
+		b.FirstRow = live[0]
+		if b.Record, err = keepRows(p.mem, out, first, live); err != nil {
 			return false, err
 		}
-		return r.yield(Batch{Record: kept, FirstRow: live[0], Index: live}), nil
 	case skip > 0:
 		defer out.Release()
-		out = out.NewSlice(skip, out.NumRows())
+		b.Record = out.NewSlice(skip, out.NumRows())
 	}
-	return r.yield(Batch{Record: out, FirstRow: first + skip}), nil
+	return r.yield(b), nil
 }

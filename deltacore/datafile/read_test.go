@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/action"
 	"github.com/benthos-delta/benthos-delta/deltacore/datafile"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltatest"
@@ -32,19 +33,31 @@ type reading struct {
 	values    map[string]*string
 	from      int64
 	batchRows int64
+	mapping   schema.Mapping
+	vector    *action.DeletionVector
+	others    map[string][]byte // files of the table besides the data file
+
+	tracking                 *datafile.RowTracking
+	baseRowID, commitVersion *int64
 }
 
 func (r reading) task() scanplan.FileTask {
-	return scanplan.FileTask{Version: 7, File: path, Size: int64(len(r.content)), PartitionValues: r.values, StartRow: r.from}
+	return scanplan.FileTask{
+		Version: 7, File: path, Size: int64(len(r.content)), PartitionValues: r.values, StartRow: r.from, DeletionVector: r.vector,
+		BaseRowID: r.baseRowID, DefaultRowCommitVersion: r.commitVersion,
+	}
 }
 
 func (r reading) reader(t testing.TB) *datafile.Reader {
 	t.Helper()
 	store := storage.NewMemory()
 	store.Put(path, r.content)
+	for name, content := range r.others {
+		store.Put(name, content)
+	}
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
-	layout := datafile.Layout{Columns: r.columns, PartitionColumns: r.partition}
+	layout := datafile.Layout{Columns: r.columns, PartitionColumns: r.partition, Mapping: r.mapping, RowTracking: r.tracking}
 	reader, err := datafile.NewReader(store, layout, parquetio.Options{Allocator: mem, BatchRows: r.batchRows})
 	if err != nil {
 		t.Fatal(err)
@@ -75,13 +88,22 @@ func (r reading) rows(t testing.TB) ([]string, error) {
 				t.Errorf("column %s: %v", want.Field(i).Name, err)
 			}
 		}
-		if got := r.from + int64(len(rows)); got != batch.FirstRow {
-			t.Errorf("want first row %d, got %d", got, batch.FirstRow)
-		}
+		r.checkNumbers(t, batch, int64(len(rows)))
 		rows = append(rows, jsonRows(batch.Record)...)
 		batch.Record.Release()
 	}
 	return rows, nil
+}
+
+// checkNumbers checks the physical rows of a batch, the first one of which is the n-th of the read.
+func (r reading) checkNumbers(t testing.TB, batch datafile.Batch, n int64) {
+	t.Helper()
+	switch {
+	case batch.Index == nil && r.vector == nil && batch.FirstRow != r.from+n:
+		t.Errorf("want first row %d, got %d", r.from+n, batch.FirstRow)
+	case batch.Index != nil && (int64(len(batch.Index)) != batch.Record.NumRows() || batch.Index[0] != batch.FirstRow):
+		t.Errorf("%d rows from %d on have the numbers %v", batch.Record.NumRows(), batch.FirstRow, batch.Index)
+	}
 }
 
 func valid(a arrow.Array) error {

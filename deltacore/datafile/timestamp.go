@@ -19,7 +19,12 @@ const (
 
 // bindTimestamp accepts all forms of a point in time, with or without the UTC flag, for both types: writers did not
 // always set it. What is finer than a microsecond is floored (protocol Q2).
-func bindTimestamp(f parquetio.Field, out arrow.DataType) (converter, bool) {
+func bindTimestamp(f parquetio.Field, w wantedField) (converter, bool) {
+	micros, ok := toMicros(f, w.out)
+	return micros.then(w.from.calendar.microsOf(f, w.Type)), ok
+}
+
+func toMicros(f parquetio.Field, out arrow.DataType) (converter, bool) {
 	switch t := f.Type.(type) {
 	case *arrow.Int64Type:
 		return retype(out), f.Logical == "" // an INT64 without annotation holds microseconds

@@ -20,9 +20,18 @@ func (r *Reader) vector(ctx context.Context, file *parquetio.File, task scanplan
 	if task.DeletionVector == nil {
 		return nil, nil
 	}
-	v, err := dv.Load(ctx, r.store, r.layout.Root, *task.DeletionVector)
+	d := *task.DeletionVector
+	if d.Cardinality > file.NumRows() {
+		return nil, deltaerr.New(deltaerr.Corrupt, fmt.Sprintf(
+			"invalid cardinality: the deletion vector deletes %d rows of a file of %d", d.Cardinality, file.NumRows()))
+	}
+	v, err := dv.Load(ctx, r.store, r.layout.Root, d)
 	if err != nil {
-		return nil, err
+		phase := deltaerr.Phase("reading the deletion vector of %q", task.File)
+		if d.Offset != nil {
+			phase = deltaerr.Phase("reading the deletion vector of %q at byte %d", task.File, *d.Offset)
+		}
+		return nil, deltaerr.Annotate(err, phase)
 	}
 	if v.Max() >= file.NumRows() {
 		return nil, deltaerr.New(deltaerr.Corrupt, fmt.Sprintf(
@@ -31,10 +40,10 @@ func (r *Reader) vector(ctx context.Context, file *parquetio.File, task scanplan
 	return v, nil
 }
 
-// keepRows returns the rows of a batch that starts with physical row first, reduced to those listed. Runs of rows are
-// copied as slices: deleted rows are few and scattered in practice. It borrows record; the caller releases the result.
+// keepRows returns the rows of a batch that starts with physical row first, reduced to those listed. It borrows record; the
+// caller releases the result.
 func keepRows(mem memory.Allocator, record arrow.RecordBatch, first int64, rows []int64) (arrow.RecordBatch, error) {
-	runs := runsOf(first, rows)
+	kept := runsOf(first, rows)
 	columns := make([]arrow.Array, 0, record.NumCols())
 	defer func() {
 		for _, c := range columns {
@@ -42,36 +51,12 @@ func keepRows(mem memory.Allocator, record arrow.RecordBatch, first int64, rows 
 		}
 	}()
 	for _, column := range record.Columns() {
-		kept, err := keepRuns(mem, column, runs)
+		d, err := gather(mem, column.Data(), kept)
 		if err != nil {
 			return nil, err
 		}
-		columns = append(columns, kept)
+		columns = append(columns, array.MakeFromData(d))
+		d.Release()
 	}
 	return array.NewRecordBatch(record.Schema(), columns, int64(len(rows))), nil
-}
-
-// run is a range of offsets in a batch.
-type run struct{ from, to int64 }
-
-func runsOf(first int64, rows []int64) []run {
-	var runs []run
-	for _, row := range rows {
-		at := row - first
-		if n := len(runs); n > 0 && runs[n-1].to == at {
-			runs[n-1].to++
-			continue
-		}
-		runs = append(runs, run{at, at + 1})
-	}
-	return runs
-}
-
-func keepRuns(mem memory.Allocator, column arrow.Array, runs []run) (arrow.Array, error) {
-	slices := make([]arrow.Array, len(runs))
-	for i, r := range runs {
-		slices[i] = array.NewSlice(column, r.from, r.to)
-		defer slices[i].Release()
-	}
-	return array.Concatenate(slices, mem)
 }

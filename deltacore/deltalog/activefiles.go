@@ -53,12 +53,7 @@ func Collect(ctx context.Context, files iter.Seq2[ActiveFile, error]) (*ActiveFi
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := c.hashes.checkUnique(c.files); err != nil {
-		return nil, err
-	}
-	c.hashes = fileHashes{}
-	c.files.sort(c.n)
-	return c.files, nil
+	return c.finish()
 }
 
 // Len is the number of files.
@@ -66,6 +61,17 @@ func (a *ActiveFiles) Len() int { return len(a.order) }
 
 // At returns the i-th file in canonical order. Its partition values may be shared: do not change them.
 func (a *ActiveFiles) At(i int) ActiveFile { return a.file(a.order[i]) }
+
+// All yields the files in canonical order. There is never an error.
+func (a *ActiveFiles) All() iter.Seq2[ActiveFile, error] {
+	return func(yield func(ActiveFile, error) bool) {
+		for i := range a.Len() {
+			if !yield(a.At(i), nil) {
+				return
+			}
+		}
+	}
+}
 
 func (a *ActiveFiles) file(i uint32) ActiveFile {
 	r := a.record(i)
@@ -196,6 +202,16 @@ func (c *collector) add(f ActiveFile) error {
 	c.hashes.add(f)
 	c.n++
 	return nil
+}
+
+// finish brings the files into order. The collector is not used any more then.
+func (c *collector) finish() (*ActiveFiles, error) {
+	if err := c.hashes.checkUnique(c.files); err != nil {
+		return nil, err
+	}
+	c.hashes = fileHashes{}
+	c.files.sort(c.n)
+	return c.files, nil
 }
 
 // split says where the directory of a path is kept, and what of the path is not in there.

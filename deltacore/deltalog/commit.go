@@ -154,6 +154,8 @@ type fileAction struct {
 	vector   *action.DeletionVector
 	pathKey  key
 	fileKey  key // of path and vector
+
+	dataChange bool
 }
 
 // commitPart is a run of file actions of one file of the tail.
@@ -174,7 +176,7 @@ const (
 func (r *replay) parts(ctx context.Context) iter.Seq2[commitPart, error] {
 	l := r.snapshot.Log
 	o := exec.Options[commitPart]{Workers: l.workers(), Budget: l.Budget, Size: func(p commitPart) int64 { return p.bytes }}
-	return exec.Ordered(ctx, each(r.snapshot.Segment.tail()), o, r.readParts)
+	return exec.Ordered(ctx, each(r.segment.tail()), o, r.readParts)
 }
 
 func (r *replay) readParts(ctx context.Context, f tailFile, emit func(commitPart) error) error {
@@ -228,9 +230,9 @@ func (p *commitPart) take(root storage.URI, a action.Action) bool {
 func fileActionOf(root storage.URI, a action.Action) (f fileAction, ok bool) {
 	switch {
 	case a.Add != nil:
-		f.path, f.vector = a.Add.Path, a.Add.DeletionVector
+		f.path, f.vector, f.dataChange = a.Add.Path, a.Add.DeletionVector, a.Add.DataChange
 	case a.Remove != nil:
-		f.path, f.vector = a.Remove.Path, a.Remove.DeletionVector
+		f.path, f.vector, f.dataChange = a.Remove.Path, a.Remove.DeletionVector, a.Remove.DataChange
 	default:
 		return fileAction{}, false
 	}

@@ -2,7 +2,8 @@
 //
 // [Log.FindSegment] lists the log and chooses a checkpoint and the commits after it; [Log.Load] reads protocol and
 // metadata; [Log.Open] does both. [Snapshot.Adds] streams the reconciled active files in bounded memory; [Collect] keeps them
-// in columns and in canonical order. [Log.VersionAsOf] and [Log.VersionFrom] find versions by time, [Log.History] describes
+// in columns and in canonical order. [Snapshot.Look] and [Snapshot.Refresh] go on from a version when newer ones come,
+// [Snapshot.Commits] reads commits as data. [Log.VersionAsOf] and [Log.VersionFrom] find versions by time, [Log.History] describes
 // commits. What the files hold, whether this reader can read them and which of them a scan needs is left to others.
 //
 // # What is not obvious
@@ -17,4 +18,6 @@
 //     compaction must agree with its last commit, and a checksum must be of the transaction that made the version.
 //   - The time of a version is its commit's own where in-commit timestamps are enabled, and its file's otherwise. Which it is
 //     can change in the middle of a log: a time is looked for only on the side it belongs to (T4).
+//   - Commit files never change. So a later listing is of the same table when it shows the file of the version that was
+//     read, with the size and time it had; anything else is looked into before a newer commit is believed (L11).
 package deltalog

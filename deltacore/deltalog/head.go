@@ -44,6 +44,14 @@ func (h *head) take(r headResult) {
 	}
 }
 
+// keep takes over bytes that are kept already.
+func (h *head) keep(kept map[string][]byte) {
+	for name, text := range kept {
+		h.kept[name] = text
+		h.keptBytes += int64(len(text))
+	}
+}
+
 // completeBelow says that older versions than this one have nothing to add.
 func (h *head) completeBelow(version int64) bool {
 	return h.protocolAt >= version && h.metadataAt >= version

@@ -124,12 +124,19 @@ func (c *count) take(a action.Action) error {
 }
 
 func (c *count) addRows(a *action.Add) {
-	rows, ok := numRecords(a.Stats)
+	rows, ok := liveRows(a)
+	c.rows += rows
+	c.unknown = c.unknown || !ok
+}
+
+// liveRows is the number of rows of a file less those of its deletion vector, as its statistics say. ok is false when they
+// do not tell (A7).
+func liveRows(a *action.Add) (rows int64, ok bool) {
+	rows, ok = numRecords(a.Stats)
 	if v := a.DeletionVector; v != nil {
 		rows -= v.Cardinality
 	}
-	c.rows += rows
-	c.unknown = c.unknown || !ok
+	return rows, ok
 }
 
 func (c *count) summary(ms int64) CommitSummary {

@@ -140,8 +140,8 @@ func TestReplayGoesOnWhenItsCheckpointIsReplaced(t *testing.T) {
 	table.CopyTo(l.memory.PutAt)
 	l.memory.Delete(deltatest.CheckpointPath(0))
 	l.memory.Delete(commitPath(0))
-	for i := range s.base.files { // as if too large to be kept
-		s.base.files[i].data, s.base.files[i].keep = nil, false
+	for i := range s.base.opened.files { // as if too large to be kept
+		s.base.opened.files[i].data, s.base.opened.files[i].keep = nil, false
 	}
 	if got, err := filesOf(s); err != nil || !slices.Equal(want, got) {
 		t.Errorf("want %v, got %v, %v", want, got, err)

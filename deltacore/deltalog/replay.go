@@ -13,6 +13,8 @@ import (
 type replay struct {
 	snapshot  *Snapshot
 	omitStats bool
+	segment   Segment // of the snapshot
+	base      *base   // its checkpoint; nil without one
 	seen      fileSet // files that the commits so far refer to; the tail's size, never the table's
 	commit    commitKeys
 	next      int64 // the newest version that was not replayed yet
@@ -28,9 +30,13 @@ type commitKeys struct {
 // run hands every active file to yield, until that returns false.
 func (r *replay) run(ctx context.Context, yield func(ActiveFile) bool) error {
 	r.next = r.snapshot.Version
-	err := r.replayCommits(ctx, yield)
+	var err error
+	r.segment, r.base, err = r.snapshot.foundation(ctx)
 	if err == nil {
-		err = r.streamBase(ctx, r.snapshot.base, yield)
+		err = r.replayCommits(ctx, yield)
+	}
+	if err == nil && r.base != nil {
+		err = r.handOut(ctx, r.base, yield)
 	}
 	if vanished(err) {
 		err = r.rebase(ctx, err, yield)
@@ -93,7 +99,7 @@ func (r *replay) contradiction(a fileAction, f tailFile) error {
 
 // endCommit makes what the commit refers to hide what is older, if anything is.
 func (r *replay) endCommit(f tailFile) {
-	s := r.snapshot.Segment
+	s := r.segment
 	if s.Checkpoint != nil || f.first > s.Commits[0].Version {
 		for _, f := range r.commit.files {
 			r.seen.insert(f)
@@ -123,21 +129,7 @@ func (c *commitKeys) take(a fileAction, f tailFile) error {
 	return nil
 }
 
-// streamBase hands out the files of the checkpoint to which no commit refers.
-func (r *replay) streamBase(ctx context.Context, b *base, yield func(ActiveFile) bool) error {
-	s := r.snapshot
-	if s.Segment.Checkpoint == nil {
-		return nil
-	}
-	if b == nil { // the snapshot was not made by Load
-		var err error
-		if b, err = s.Log.readBase(ctx, *s.Segment.Checkpoint); err != nil {
-			return err
-		}
-	}
-	return r.handOut(ctx, b, yield)
-}
-
+// handOut hands out the files of a checkpoint to which no commit refers.
 func (r *replay) handOut(ctx context.Context, b *base, yield func(ActiveFile) bool) error {
 	for files, err := range b.adds(ctx, addReader{r.snapshot.Log, r.seen, r.omitStats}) {
 		if err != nil {

@@ -21,6 +21,8 @@ type Segment struct {
 	Checkpoints []int64
 	// Modified is when the version's commit was written, by its file's time; its checkpoint's where the commit is gone.
 	Modified time.Time
+
+	later listing // from Version on, as far as it was known when the log was last listed
 }
 
 // FindSegment chooses the segment of version at, or of the latest version when at is nil (sections 1 and 2). It costs one
@@ -86,7 +88,7 @@ func (s listing) choose(at *int64) (Segment, error) {
 	return Segment{
 		Version: target, Checkpoint: base, Commits: commits, Compactions: s.compactionsOf(from, target),
 		Commit: s.commit(target), Checksum: s.checksum(target),
-		Checkpoints: s.checkpointsTo(target), Modified: s.modified(target, base),
+		Checkpoints: s.checkpointsTo(target), Modified: s.modified(target, base), later: s.from(target),
 	}, nil
 }
 

@@ -23,8 +23,10 @@ type Snapshot struct {
 	// See [Snapshot.CheckTimestamp].
 	Timestamp time.Time
 
-	base *base             // what Segment.Checkpoint holds; nil without one
-	kept map[string][]byte // bytes of log files that Load has read, by name
+	base *baseCell         // what Segment.Checkpoint holds
+	kept map[string][]byte // bytes of log files that were read, by name
+
+	incomplete bool // Segment holds no more than the version's commit
 
 	wrongTime error // why Timestamp is not the one that the table promises
 }
@@ -62,6 +64,16 @@ func (l Log) load(ctx context.Context, s Segment) (*Snapshot, error) {
 	if s, err = l.readTail(ctx, s, h); err != nil {
 		return nil, err
 	}
+	snapshot, err := l.snapshotOf(ctx, s, h)
+	if err != nil {
+		return nil, err
+	}
+	snapshot.base = &baseCell{opened: b}
+	return snapshot, nil
+}
+
+// snapshotOf is the version of a segment of which h says what is known about the table.
+func (l Log) snapshotOf(ctx context.Context, s Segment, h *head) (*Snapshot, error) {
 	if h.protocol == nil {
 		return nil, s.missingAction("protocol")
 	}
@@ -69,8 +81,9 @@ func (l Log) load(ctx context.Context, s Segment) (*Snapshot, error) {
 		return nil, s.missingAction("metadata")
 	}
 	snapshot := &Snapshot{
-		Log: l, Segment: s, Version: s.Version, Protocol: *h.protocol, Metadata: *h.metadata, base: b, kept: h.kept,
+		Log: l, Segment: s, Version: s.Version, Protocol: *h.protocol, Metadata: *h.metadata, base: &baseCell{}, kept: h.kept,
 	}
+	var err error
 	snapshot.Timestamp, err = l.timeOf(ctx, s, h)
 	if deltaerr.KindOf(err) == deltaerr.Corrupt { // not in the way of what is asked first: can the table be read at all?
 		snapshot.Timestamp, snapshot.wrongTime, err = s.Modified, err, nil

@@ -131,7 +131,9 @@ func ArrowSchema(s *schema.Struct) *arrow.Schema { return arrow.NewSchema(arrowF
 func arrowFields(fields []schema.Field) []arrow.Field {
 	list := make([]arrow.Field, 0, len(fields))
 	for _, f := range fields {
-		list = append(list, arrow.Field{Name: f.Name, Type: arrowType(f.Type), Nullable: f.Nullable})
+		list = append(list, arrow.Field{
+			Name: f.Name, Type: arrowType(f.Type), Nullable: f.Nullable, Metadata: mappingMetadata(f),
+		})
 	}
 	return list
 }

@@ -37,11 +37,12 @@ func (t *Table) writeFile(p partition) action.Add {
 		codec = "snappy"
 	}
 	path := fmt.Sprintf("%spart-00000-%s.c000.%s.parquet", p.dir, t.uuid(), codec)
-	content := t.options.Parquet.File(p.rows)
+	rows := Physical(p.rows)
+	content := t.options.Parquet.File(rows)
 	t.Put(path, content)
 	return action.Add{
 		Path: LogPath(path), PartitionValues: p.values, Size: int64(len(content)),
-		ModificationTime: t.CommitTime(t.next).UnixMilli(), DataChange: true, Stats: Stats(p.rows),
+		ModificationTime: t.CommitTime(t.next).UnixMilli(), DataChange: true, Stats: Stats(rows),
 	}
 }
 
@@ -92,10 +93,21 @@ func partitionOf(record arrow.RecordBatch, names []string, row int64) (dir strin
 		if row < record.NumRows() {
 			text = partitionText(columnOf(record, name), int(row))
 		}
-		values[name] = text
+		values[physicalName(record, name)] = text
 		dir += escapeDir(name) + "=" + dirValue(text) + "/"
 	}
 	return dir, values
+}
+
+// physicalName is the name under which the log holds a column's partition values (protocol CM4).
+func physicalName(record arrow.RecordBatch, name string) string {
+	fields, _ := record.Schema().FieldsByName(name)
+	for _, f := range fields {
+		if physical, ok := f.Metadata.GetValue(physicalNameKey); ok {
+			return physical
+		}
+	}
+	return name
 }
 
 func dirValue(text *string) string {

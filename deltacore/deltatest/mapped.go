@@ -5,9 +5,9 @@ import (
 	"maps"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
 )
@@ -81,26 +81,61 @@ func PhysicalName(f schema.Field) string {
 	return f.Name
 }
 
-// Physical returns the columns as data files hold them: by physical name.
-func Physical(columns *schema.Struct) *schema.Struct {
-	out := &schema.Struct{Fields: make([]schema.Field, len(columns.Fields))}
-	for i, f := range columns.Fields {
-		f.Name, f.Type = PhysicalName(f), physicalType(f.Type)
-		out.Fields[i] = f
+// mappingMetadata is what of a field's annotations travels with records: the id, under the name that the Parquet writer of
+// arrow-go looks for, and the physical name.
+func mappingMetadata(f schema.Field) arrow.Metadata {
+	if FieldID(f) < 0 {
+		return arrow.Metadata{}
+	}
+	return arrow.NewMetadata([]string{"PARQUET:field_id", physicalNameKey},
+		[]string{strconv.Itoa(int(FieldID(f))), PhysicalName(f)})
+}
+
+// Physical returns a record as data files hold it: columns and members of structs by physical name. Records without
+// annotations stay as they are.
+func Physical(record arrow.RecordBatch) arrow.RecordBatch {
+	fields := physicalFields(record.Schema().Fields())
+	columns := make([]arrow.Array, len(fields))
+	for i, f := range fields {
+		columns[i] = array.MakeFromData(retyped(record.Column(i).Data(), f.Type))
+	}
+	return array.NewRecordBatch(arrow.NewSchema(fields, nil), columns, record.NumRows())
+}
+
+func physicalFields(fields []arrow.Field) []arrow.Field {
+	out := make([]arrow.Field, len(fields))
+	for i, f := range fields {
+		f.Type = physicalType(f.Type)
+		if name, ok := f.Metadata.GetValue(physicalNameKey); ok {
+			f.Name = name
+		}
+		out[i] = f
 	}
 	return out
 }
 
-func physicalType(t schema.Type) schema.Type {
+func physicalType(t arrow.DataType) arrow.DataType {
 	switch t := t.(type) {
-	case *schema.Struct:
-		return Physical(t)
-	case *schema.Array:
-		return &schema.Array{Element: physicalType(t.Element), ContainsNull: t.ContainsNull}
-	case *schema.Map:
-		return &schema.Map{Key: physicalType(t.Key), Value: physicalType(t.Value), ValueContainsNull: t.ValueContainsNull}
+	case *arrow.StructType:
+		return arrow.StructOf(physicalFields(t.Fields())...)
+	case *arrow.ListType:
+		return arrow.ListOfField(physicalFields(t.Fields())[0])
+	case *arrow.MapType:
+		pair := physicalFields(t.Elem().(*arrow.StructType).Fields())
+		return arrow.MapOfFields(pair[0], pair[1])
 	}
 	return t
+}
+
+// retyped is data under a type of the same layout.
+func retyped(d arrow.ArrayData, t arrow.DataType) arrow.ArrayData {
+	var children []arrow.ArrayData
+	if nested, ok := t.(arrow.NestedType); ok {
+		for i, f := range nested.Fields() {
+			children = append(children, retyped(d.Children()[i], f.Type))
+		}
+	}
+	return array.NewData(t, d.Len(), d.Buffers(), children, d.NullN(), d.Offset())
 }
 
 func eachField(s *schema.Struct, visit func(schema.Field)) {

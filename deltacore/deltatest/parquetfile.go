@@ -17,6 +17,7 @@ type Parquet struct {
 	RowGroupRows int64             // rows of a row group; 0: each record given is one row group
 	PageVersion  int               // 1 or 2; 0: 1
 	PageBytes    int64             // size at which a page ends; 0: 1 MiB
+	DictBytes    int64             // size of a dictionary at which the rest of a column chunk goes without; 0: 1 MiB
 	BatchRows    int64             // values written between two looks at the page size; 0: 1024
 	Encoding     string            // of all columns, without dictionaries; "": PLAIN after dictionaries
 	Encodings    map[string]string // of single columns by dotted path, without dictionary
@@ -96,6 +97,9 @@ func (p Parquet) writerProperties() *parquet.WriterProperties {
 	}
 	if p.PageBytes > 0 {
 		properties = append(properties, parquet.WithDataPageSize(p.PageBytes))
+	}
+	if p.DictBytes > 0 {
+		properties = append(properties, parquet.WithDictionaryPageSizeLimit(p.DictBytes))
 	}
 	if p.BatchRows > 0 {
 		properties = append(properties, parquet.WithBatchSize(p.BatchRows))

@@ -30,6 +30,11 @@ type Options struct {
 	Step             time.Duration // from one version to the next; 0: a minute
 }
 
+// Features is the protocol of a table with features that both readers and writers must know.
+func Features(names ...string) action.Protocol {
+	return action.Protocol{MinReaderVersion: 3, MinWriterVersion: 7, ReaderFeatures: names, WriterFeatures: names}
+}
+
 // Table is a Delta table in memory. It is not safe for concurrent use.
 type Table struct {
 	columns *schema.Struct

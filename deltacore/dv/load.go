@@ -15,11 +15,12 @@ import (
 )
 
 // Load finds and decodes the vector that d describes, for a table at root. It costs one ranged read, or two where the
-// vector lies deep in its file, and none when it is inline. Errors are deltaerr and name the vector's file.
+// vector lies deep in its file, and none when it is inline. Errors are deltaerr and name the vector's file; whose vector it is
+// is for the caller to add.
 func Load(ctx context.Context, store storage.Store, root storage.URI, d action.DeletionVector) (*Vector, error) {
 	v, file, err := load(ctx, store, root, d)
 	if err != nil {
-		return nil, deltaerr.Annotate(err, deltaerr.File(file), deltaerr.Phase("reading the deletion vector"))
+		return nil, deltaerr.Annotate(err, deltaerr.File(file))
 	}
 	return v, nil
 }
@@ -91,6 +92,8 @@ const (
 	frame       = 4
 	// nearStart is how far into a file the first byte is fetched along with the vector: cheaper than a second request.
 	nearStart = 64 << 10
+	// maxSize is that of a vector with any pattern of four billion rows: more than a data file holds.
+	maxSize = 512 << 20
 )
 
 // readStored fetches the vector's data and checks version, size and checksum (D4, D5).
@@ -99,8 +102,12 @@ func readStored(ctx context.Context, store storage.Store, path string, d action.
 	if d.Offset != nil {
 		offset = *d.Offset
 	}
-	if offset < 1 || d.SizeInBytes < 0 || offset > 1<<62 || d.SizeInBytes > 1<<40 {
+	switch {
+	case offset < 1 || d.SizeInBytes < 0 || offset > 1<<62:
 		return nil, corrupt("the descriptor states offset %d and %d bytes", offset, d.SizeInBytes)
+	case d.SizeInBytes > maxSize:
+		return nil, deltaerr.New(deltaerr.Unsupported,
+			fmt.Sprintf("the deletion vector has %d bytes, at most %d are read", d.SizeInBytes, int64(maxSize)))
 	}
 	start := int64(0)
 	if offset > nearStart {

@@ -41,6 +41,32 @@ func (v *Vector) Max() int64 {
 	return int64(last.high)<<32 | int64(last.bitmap.Maximum())
 }
 
+// Count is the number of positions in [first, first+n).
+func (v *Vector) Count(first, n int64) int64 {
+	if n <= 0 {
+		return 0
+	}
+	return v.below(first+n) - v.below(first)
+}
+
+// below is the number of positions less than end.
+func (v *Vector) below(end int64) (count int64) {
+	if v == nil {
+		return 0
+	}
+	for _, p := range v.parts {
+		switch last := end - 1 - int64(p.high)<<32; {
+		case last < 0:
+			return count
+		case last >= math.MaxUint32:
+			count += int64(p.bitmap.GetCardinality())
+		default:
+			count += int64(p.bitmap.Rank(uint32(last)))
+		}
+	}
+	return count
+}
+
 // Live returns the positions in [first, first+n) that are not in the vector, ascending. whole is true when that is all of
 // them: then live is nil and nothing is allocated.
 func (v *Vector) Live(first, n int64) (live []int64, whole bool) {

@@ -56,7 +56,11 @@ func (f *File) checkChunk(c *metadata.ColumnChunkMetaData, n *node, l *chunkLimi
 		return deltaerr.New(deltaerr.Unsupported, fmt.Sprintf("the compression %s is not supported", c.Compression()))
 	}
 	l.add(size, c.TotalUncompressedSize())
-	l.pages = append(l.pages, newPageCheck(n.path, start, size, c.NumValues()))
+	pages := newPageCheck(n.path, start, size, c.NumValues())
+	if isDeltaFixed(c) {
+		pages.only = deltaByteArray
+	}
+	l.pages = append(l.pages, pages)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package parquetio_test
 
 import (
 	"encoding/binary"
+	"os"
 	"testing"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/deltatest"
@@ -41,6 +42,11 @@ func FuzzPages(f *testing.F) {
 			"id": "DELTA_BINARY_PACKED", "name": "DELTA_BYTE_ARRAY", "data": "DELTA_LENGTH_BYTE_ARRAY",
 		}}.File(record),
 		deltatest.Parquet{Codec: "GZIP", Encoding: "PLAIN"}.File(record),
+		deltatest.WithEmptyPages(deltatest.Parquet{Codec: "UNCOMPRESSED", PageBytes: 1, BatchRows: 1, NoStatistics: true}.File(
+			deltatest.Rows(deltatest.Columns("c long"), `{"c": 1}`, `{}`, `{"c": 3}`))),
+	}
+	if content, err := os.ReadFile("testdata/delta-fixed.parquet"); err == nil {
+		files = append(files, content)
 	}
 	for i, content := range files {
 		for at := 4; at < len(content)-200; at += len(content) / 5 {

@@ -16,6 +16,7 @@ const maxPageHeader = 16 << 20 // what arrow-go accepts
 // leaves out. A page is read whole before it is decoded, so no value of a broken page gets out.
 type pageCheck struct {
 	column     string
+	only       int64 // encoding that the pages must have, anyEncoding
 	start, end int64 // of the chunk in the file
 	next       int64 // offset that is expected
 	values     int64 // that pages still have to bring; behind them anything may stand
@@ -30,8 +31,14 @@ type pageCheck struct {
 type pageChecks []*pageCheck
 
 func newPageCheck(column string, start, size, values int64) *pageCheck {
-	return &pageCheck{column: column, start: start, next: start, end: start + size, values: values}
+	return &pageCheck{column: column, only: anyEncoding, start: start, next: start, end: start + size, values: values}
 }
+
+// Encodings of parquet.thrift.
+const (
+	anyEncoding    = -1
+	deltaByteArray = 7
+)
 
 func (c pageChecks) sort() {
 	slices.SortFunc(c, func(a, b *pageCheck) int { return int(min(1, max(-1, a.start-b.start))) })
@@ -60,7 +67,7 @@ func (c *pageCheck) see(p []byte) error {
 			}
 			rest, err := c.readHeader(p)
 			if err != nil {
-				return deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("page %d: %s", c.page, err), deltaerr.Column(c.column))
+				return c.failure(err)
 			}
 			p = rest
 		}
@@ -74,6 +81,14 @@ func (c *pageCheck) see(p []byte) error {
 		}
 	}
 	return nil
+}
+
+func (c *pageCheck) failure(err error) error {
+	kind := deltaerr.Corrupt
+	if errors.Is(err, errMixedEncodings) || errors.Is(err, errNoValues) {
+		kind = deltaerr.Unsupported
+	}
+	return deltaerr.New(kind, fmt.Sprintf("page %d: %s", c.page, err), deltaerr.Column(c.column))
 }
 
 // endPage compares the checksum when the body has been seen.
@@ -115,16 +130,48 @@ func (c *pageCheck) readHeader(p []byte) ([]byte, error) {
 	if h.size < 0 || h.size > c.end-bodyStart {
 		return nil, fmt.Errorf("the header claims %d bytes, the column chunk has %d more", h.size, c.end-bodyStart)
 	}
+	switch {
+	case c.only != anyEncoding && (h.dictionary || h.data && h.encoding != c.only):
+		return nil, errMixedEncodings
+	case h.data && h.values == 0:
+		if seen > 0 || used < hiddenHead || h.size > maxHidden { // seen: a part of the header has been given out
+			return nil, errNoValues
+		}
+		hide(p, used+int(h.size))
+	}
 	c.left, c.want, c.sum = h.size, h.checksum, 0
 	c.values -= max(0, h.values)
 	return p[used-seen:], nil
 }
 
+var (
+	errMixedEncodings = errors.New("fixed-length values are in the encoding DELTA_BYTE_ARRAY here and in another one there, which is not supported")
+	errNoValues       = errors.New("the page has no values, and lies where it cannot be left out")
+)
+
+const (
+	hiddenHead = 6 // bytes that hide overwrites
+	maxHidden  = 1 << 20
+)
+
+// hide makes a page of n bytes the beginning of the header of the next one: a field of a number that no header has, with the
+// page as its text, whose length is a number of four bytes. arrow-go takes a page without values for the end of the column
+// chunk.
+func hide(page []byte, n int) {
+	length := n - hiddenHead
+	copy(page, []byte{
+		wireBinary, 0,
+		byte(length&0x7f) | 0x80, byte(length>>7&0x7f) | 0x80, byte(length>>14&0x7f) | 0x80, byte(length >> 21 & 0x7f),
+	})
+}
+
 // pageHeader is what matters here of a PageHeader of parquet.thrift.
 type pageHeader struct {
 	size     int64 // of the body as stored
-	values   int64 // of a data page
 	checksum *uint32
+
+	dictionary, data bool
+	values, encoding int64 // of a data page
 }
 
 func (w *walker) pageHeader() (pageHeader, error) {
@@ -141,8 +188,9 @@ func (w *walker) pageHeader() (pageHeader, error) {
 		case wire == wireI32:
 			v, err = w.zigzag()
 		case wire == wireStruct && (id == 5 || id == 8): // the header of a data page, of either version
-			h.values, err = w.firstNumber()
+			err = w.dataPageHeader(&h, id == 8)
 		default:
+			h.dictionary = h.dictionary || wire == wireStruct && id == 7
 			err = w.value(wire, thriftField{}, 1)
 		}
 		if err != nil {
@@ -158,21 +206,30 @@ func (w *walker) pageHeader() (pageHeader, error) {
 	}
 }
 
-// firstNumber reads a struct and returns its field 1.
-func (w *walker) firstNumber() (first int64, err error) {
+// dataPageHeader reads a DataPageHeader, or one of version 2.
+func (w *walker) dataPageHeader(h *pageHeader, version2 bool) error {
+	encodingField := int64(2)
+	if version2 {
+		encodingField = 4
+	}
+	h.data = true
 	var id int64
 	for {
 		var wire byte
+		var err error
 		if id, wire, err = w.field(id); err != nil || wire == wireStop {
-			return first, err
+			return err
 		}
-		if id == 1 && wire == wireI32 {
-			first, err = w.zigzag()
-		} else {
+		switch {
+		case id == 1 && wire == wireI32:
+			h.values, err = w.zigzag()
+		case id == encodingField && wire == wireI32:
+			h.encoding, err = w.zigzag()
+		default:
 			err = w.value(wire, thriftField{}, 2)
 		}
 		if err != nil {
-			return first, err
+			return err
 		}
 	}
 }

@@ -64,8 +64,12 @@ func (p projection) metadata(f *File, rowGroup int) *metadata.FileMetaData {
 		chunk.ColumnIndexOffset, chunk.OffsetIndexOffset = nil, nil
 		meta.Statistics = nil
 		meta.TotalUncompressedSize = likelySize(meta.TotalCompressedSize, meta.TotalUncompressedSize)
-		if n.leaf.physical != n.leaf.inFile {
-			meta.Type = 7 // FIXED_LEN_BYTE_ARRAY for INT96: the same bytes, in plain pages and in dictionaries
+		switch { // the same bytes in another type
+		case n.leaf.physical == n.leaf.inFile:
+		case n.leaf.physical == parquet.Types.ByteArray:
+			meta.Type = 6
+		default:
+			meta.Type = 7 // FIXED_LEN_BYTE_ARRAY for INT96, in plain pages and in dictionaries
 		}
 		group.Columns = append(group.Columns, &chunk)
 	}

@@ -83,6 +83,10 @@ type groupReader struct {
 
 // open runs under the guard.
 func (r *groupReader) open(rowGroup int) error {
+	var err error
+	if r.projection, err = r.projection.inRowGroup(r.file.meta.RowGroup(rowGroup)); err != nil {
+		return err
+	}
 	limits, err := r.projection.check(r.file, rowGroup)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package parquetio
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -124,12 +125,16 @@ func decimalFrom(physical parquet.Type, width int, typ *arrow.Decimal128Type) co
 	return nil
 }
 
-func decimalConversion(typ arrow.DataType, fill func(d arrow.ArrayData, out []decimal128.Num) error) convertFunc {
+func decimalConversion(typ *arrow.Decimal128Type, fill func(d arrow.ArrayData, out []decimal128.Num) error) convertFunc {
 	return func(mem memory.Allocator, d arrow.ArrayData) (arrow.ArrayData, error) {
 		buf := memory.NewResizableBuffer(mem)
 		defer buf.Release()
 		buf.Resize(d.Len() * arrow.Decimal128SizeBytes)
-		if err := fill(d, arrow.Decimal128Traits.CastFromBytes(buf.Bytes())); err != nil {
+		numbers := arrow.Decimal128Traits.CastFromBytes(buf.Bytes())
+		if err := fill(d, numbers); err != nil {
+			return nil, err
+		}
+		if err := checkDigits(d, numbers, typ); err != nil {
 			return nil, err
 		}
 		nulls, err := validity(d)
@@ -138,6 +143,26 @@ func decimalConversion(typ arrow.DataType, fill func(d arrow.ArrayData, out []de
 		}
 		return array.NewData(typ, d.Len(), []*memory.Buffer{nulls, buf}, nil, d.NullN(), 0), nil
 	}
+}
+
+// checkDigits refuses values of more digits than the column has: nobody can say what was meant.
+func checkDigits(d arrow.ArrayData, numbers []decimal128.Num, typ *arrow.Decimal128Type) error {
+	limit := int64(math.MaxInt64)
+	if typ.Precision <= 18 {
+		limit = int64(decimal128.GetScaleMultiplier(int(typ.Precision)).LowBits())
+	}
+	nulls := nullsOf(d)
+	for i, v := range numbers {
+		if low := int64(v.LowBits()); v.HighBits() == low>>63 && low < limit && low > -limit {
+			continue
+		}
+		if nulls(i) || v.HighBits() != math.MinInt64 && v.FitsInPrecision(typ.Precision) {
+			continue
+		}
+		return deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("the value %s has more digits than DECIMAL(%d,%d)",
+			v.ToString(typ.Scale), typ.Precision, typ.Scale))
+	}
+	return nil
 }
 
 // validity returns the bitmap of an array that begins at its buffers' begin, as those of arrow-go's reader do.

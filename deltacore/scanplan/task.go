@@ -30,4 +30,8 @@ type FileTask struct {
 	PartitionValues map[string]*string     `json:"partition_values"`
 	DeletionVector  *action.DeletionVector `json:"deletion_vector,omitempty"`
 	StartRow        int64                  `json:"start_row,omitempty"` // first physical row wanted: where a resumed read goes on
+
+	// Of row tracking (protocol section 20); nil when the log does not say.
+	BaseRowID               *int64 `json:"base_row_id,omitempty"`
+	DefaultRowCommitVersion *int64 `json:"default_row_commit_version,omitempty"`
 }

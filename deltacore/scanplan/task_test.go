@@ -33,7 +33,7 @@ func TestFileTaskSurvivesJSON(t *testing.T) {
 			File: "a b/ä.parquet", Size: 1<<40 + 1,
 			PartitionValues: map[string]*string{"country": &country, "day": nil},
 			DeletionVector:  &action.DeletionVector{StorageType: "u", PathOrInlineDv: "x", Offset: &offset, Cardinality: 3},
-			StartRow:        1 << 33,
+			StartRow:        1 << 33, BaseRowID: &offset, DefaultRowCommitVersion: &offset,
 		},
 	}
 	for _, want := range tasks {

@@ -103,7 +103,8 @@ func (e *External) ReadAt(ctx context.Context, path string, buf []byte, off int6
 	if err != nil {
 		return 0, err
 	}
-	return s.ReadAt(ctx, below, buf, off)
+	n, err := s.ReadAt(ctx, below, buf, off)
+	return n, renamed(err, below, path)
 }
 
 // Get implements [Store].
@@ -112,7 +113,8 @@ func (e *External) Get(ctx context.Context, path string) (io.ReadCloser, error) 
 	if err != nil {
 		return nil, err
 	}
-	return s.Get(ctx, below)
+	r, err := s.Get(ctx, below)
+	return r, renamed(err, below, path)
 }
 
 // Stat implements [Store].
@@ -123,7 +125,7 @@ func (e *External) Stat(ctx context.Context, path string) (Entry, error) {
 	}
 	entry, err := s.Stat(ctx, below)
 	entry.Path = path
-	return entry, err
+	return entry, renamed(err, below, path)
 }
 
 // Open implements [Opener].
@@ -132,5 +134,32 @@ func (e *External) Open(ctx context.Context, path string) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return OpenObject(ctx, s, below)
+	object, err := OpenObject(ctx, s, below)
+	if err != nil || below == path {
+		return object, renamed(err, below, path)
+	}
+	return externalObject{object, below, path}, nil
+}
+
+// externalObject is an open object of another store.
+type externalObject struct {
+	Object
+	below, path string
+}
+
+// ReadAt implements [Object].
+func (o externalObject) ReadAt(ctx context.Context, buf []byte, off int64) (int, error) {
+	n, err := o.Object.ReadAt(ctx, buf, off)
+	return n, renamed(err, o.below, o.path)
+}
+
+// renamed is an error of another store, which names its object from its own root, with the whole path instead.
+func renamed(err error, below, path string) error {
+	own, ok := err.(*deltaerr.Error) //nolint:errorlint // a wrapper names what it means to
+	if !ok || own.File != below || below == path {
+		return err
+	}
+	e := *own
+	e.File = path
+	return &e
 }

@@ -1,0 +1,76 @@
+package deltalog
+
+import (
+	"context"
+
+	"github.com/benthos-delta/benthos-delta/deltacore/action"
+)
+
+// walkPart is a part of one commit.
+type walkPart struct {
+	commitPart
+	protocol    *action.Protocol
+	metadata    *action.Metadata
+	info, first *action.CommitInfo
+	changes     int64
+	rows        int64 // live, of the adds with dataChange
+	rowsUnknown bool  // of one of them
+}
+
+func (w *walk) readParts(ctx context.Context, f File, emit func(walkPart) error) error {
+	source, err := w.snapshot.open(ctx, f)
+	if err != nil {
+		return commitError(err, f)
+	}
+	defer source.Close()
+	first := true
+	part := walkPart{commitPart: commitPart{file: tailFile{File: f, first: f.Version}}}
+	err = visitActions(action.NewScanner(source), f, func(a action.Action) error {
+		part.takeAction(w.snapshot.Log, a, first)
+		first = false
+		if len(part.actions) < partActions && part.bytes < partBytes {
+			return nil
+		}
+		full := part
+		part = walkPart{commitPart: commitPart{file: part.file}}
+		return emit(full)
+	})
+	if err != nil {
+		return commitError(err, f)
+	}
+	part.last = true
+	return emit(part)
+}
+
+func (p *walkPart) takeAction(l Log, a action.Action, first bool) {
+	switch {
+	case a.Protocol != nil:
+		p.protocol = a.Protocol
+	case a.Metadata != nil:
+		p.metadata = a.Metadata
+		p.bytes += int64(len(a.Metadata.SchemaString))
+	case a.CDC != nil:
+		p.changes++
+	case a.CommitInfo != nil:
+		p.info = a.CommitInfo
+		p.bytes += int64(len(a.CommitInfo.Raw))
+		if first {
+			p.first = p.info
+		}
+	default:
+		p.takeFile(l, a)
+	}
+}
+
+// takeFile counts the rows of an add: its statistics are not needed any more then.
+func (p *walkPart) takeFile(l Log, a action.Action) {
+	if a.Add != nil && a.Add.DataChange {
+		rows, known := liveRows(a.Add)
+		p.rows += rows
+		p.rowsUnknown = p.rowsUnknown || !known
+	}
+	if a.Add != nil {
+		a.Add.Stats = ""
+	}
+	p.take(l.Root, a)
+}
