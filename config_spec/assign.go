@@ -9,7 +9,8 @@ import (
 )
 
 // Assign makes plain values for [Decode] of assignments "path=text", as the command line gives them. The text of a list
-// is its elements joined by commas, or a JSON array where an element holds a comma. A later assignment wins.
+// is its elements joined by commas, without the spaces around them, or a JSON array where an element holds a comma. A later
+// assignment wins.
 func Assign(assignments []string) (map[string]any, error) {
 	raw := map[string]any{}
 	var problems []error
@@ -21,7 +22,7 @@ func Assign(assignments []string) (map[string]any, error) {
 		}
 		f, known := Lookup(path)
 		if !known || f.Kind == Object {
-			problems = append(problems, problemf(path, "is not a field"))
+			problems = append(problems, problemf(path, "is not a field%s", meant(path)))
 			continue
 		}
 		v, err := f.fromText(text)
@@ -47,8 +48,26 @@ func (f Field) fromText(text string) (any, error) {
 		}
 		return list, nil
 	default:
-		return asAny(strings.Split(text, ",")), nil
+		elements := strings.Split(text, ",")
+		for i, e := range elements {
+			elements[i] = strings.TrimSpace(e)
+		}
+		return asAny(elements), nil
 	}
+}
+
+// meant suggests the fields that a path without its objects may stand for, and those that are in an object.
+func meant(path string) string {
+	var fields []string
+	Walk(Fields(), func(full string, f Field) {
+		if f.Kind != Object && (strings.HasSuffix(full, "."+path) || strings.HasPrefix(full, path+".")) {
+			fields = append(fields, full)
+		}
+	})
+	if len(fields) == 0 {
+		return ""
+	}
+	return ": did you mean " + strings.Join(fields, ", ") + "?"
 }
 
 func assign(into map[string]any, path []string, v any) {

@@ -25,16 +25,20 @@ type Scan struct {
 // Config is a complete configuration: every field has its value or default. [Decode] makes one.
 type Config struct {
 	URI                                   string
-	Version                               *int64 // nil: the latest
+	Version                               *int64     // nil: the latest, or the one of Timestamp
+	Timestamp                             *time.Time // the version committed at or before it; not together with Version
 	Mode                                  string
 	Columns                               []string // empty: all
 	Limit                                 *int64   // nil: all rows
+	AllowedExternalPaths                  []string // directories outside the table that its files may lie in
+	Trigger                               Trigger
 	BatchRows                             int64
 	BatchBytes                            int64
 	Format                                string
 	Values                                Values
 	IncludeMetadata                       []string
 	KeyColumns                            []string
+	Checkpoint                            Checkpoint
 	CheckpointLimit, CheckpointLimitBytes int64
 	AutoReplayNacks                       bool
 	RetryMaxElapsed                       time.Duration
@@ -45,6 +49,7 @@ type Config struct {
 // field that is missing or nil takes its default. The error joins every [Problem], those of [Config.Validate] included.
 func Decode(raw map[string]any) (Config, error) {
 	c, problems := decode(raw)
+	problems = append(problems, c.misplaced(raw)...)
 	return c, errors.Join(append(problems, c.Validate())...)
 }
 
@@ -110,13 +115,21 @@ func (c Config) Validate() error {
 	report := func(path, format string, args ...any) {
 		problems = append(problems, problemf(path, format, args...))
 	}
+	if c.Version != nil && c.Timestamp != nil {
+		report("timestamp", "cannot go together with %s.version: leave one of them out", Component)
+	}
 	if !c.rowMessages() {
 		if len(c.KeyColumns) > 0 {
 			report("key_columns", "needs one message a row: set %s.format to json or structured", Component)
 		}
-		if slices.Contains(c.IncludeMetadata, "row") {
-			report("include_metadata", "row needs one message a row: set %s.format to json or structured", Component)
+		for _, name := range []string{"row", "row_id"} {
+			if slices.Contains(c.IncludeMetadata, name) {
+				report("include_metadata", "%s needs one message a row: set %s.format to json or structured", name, Component)
+			}
 		}
+	}
+	if c.Checkpoint.Key != "" && c.Checkpoint.Cache == "" {
+		report("checkpoint_cache_key", "needs a cache: set %s.checkpoint_cache", Component)
 	}
 	for _, key := range c.KeyColumns {
 		if len(c.Columns) > 0 && !slices.ContainsFunc(c.Columns, func(s string) bool { return strings.EqualFold(s, key) }) {

@@ -7,11 +7,22 @@ import (
 	"time"
 )
 
+func everyHalfMinute(t *testing.T) Interval {
+	t.Helper()
+	interval, err := ParseInterval("30s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return interval
+}
+
 func TestDecodeFillsDefaults(t *testing.T) {
+	interval := everyHalfMinute(t)
 	want := Config{
+		Trigger: Trigger{Interval: interval}, Checkpoint: Checkpoint{Interval: 5 * time.Second, OnUnresumable: "fail"},
 		URI: "table", Mode: "snapshot", Columns: []string{}, BatchRows: 8192, BatchBytes: 8 << 20, Format: "json",
 		Values:          Values{Decimal: "string", Int64: "number", Timestamp: "rfc3339", Binary: "base64", NonFinite: "string"},
-		IncludeMetadata: []string{}, KeyColumns: []string{}, CheckpointLimit: 65536, CheckpointLimitBytes: 64 << 20,
+		IncludeMetadata: []string{}, KeyColumns: []string{}, AllowedExternalPaths: []string{}, CheckpointLimit: 65536, CheckpointLimitBytes: 64 << 20,
 		AutoReplayNacks: true, RetryMaxElapsed: 5 * time.Minute, Scan: Scan{MemoryLimit: 64 << 20},
 	}
 	got, err := Decode(map[string]any{"uri": "table"})
@@ -21,23 +32,28 @@ func TestDecodeFillsDefaults(t *testing.T) {
 }
 
 func TestDecodeReadsEveryField(t *testing.T) {
-	version, limit := int64(3), int64(10)
+	version, limit, interval := int64(3), int64(10), everyHalfMinute(t)
 	want := Config{
 		URI: "file:///t", Version: &version, Mode: "snapshot", Columns: []string{"id", "Amount"}, Limit: &limit,
 		BatchRows: 100, BatchBytes: 1 << 20, Format: "structured",
 		Values:          Values{Decimal: "number", Int64: "string", Timestamp: "unix_micros", Binary: "hex", NonFinite: "fail"},
 		IncludeMetadata: []string{"row", "file"}, KeyColumns: []string{"ID"}, CheckpointLimit: 7, CheckpointLimitBytes: 64000,
 		RetryMaxElapsed: 90 * time.Second, Scan: Scan{MemoryLimit: 1000},
+		Checkpoint:           Checkpoint{Cache: "positions", Key: "k", OnUnresumable: "reset"},
+		AllowedExternalPaths: []string{"s3://bucket/other"},
+		Trigger:              Trigger{Interval: interval}, // another one is refused in this mode
 	}
 	raw := map[string]any{
 		"uri": "file:///t", "version": 3, "mode": "snapshot", "columns": []any{"id", "Amount"}, "limit": float64(10),
-		"batch_rows": int64(100), "batch_bytes": "1MiB", "format": "structured",
+		"allowed_external_paths": []any{"s3://bucket/other"},
+		"batch_rows":             int64(100), "batch_bytes": "1MiB", "format": "structured",
 		"values": map[string]any{
 			"decimal": "number", "int64": "string", "timestamp": "unix_micros", "binary": "hex", "non_finite": "fail",
 		},
 		"include_metadata": []any{"row", "file"}, "key_columns": []string{"ID"}, "checkpoint_limit": uint64(7),
 		"checkpoint_limit_bytes": "64 kB", "auto_replay_nacks": false, "retry_max_elapsed": "1m30s",
-		"scan": map[string]any{"memory_limit": 1000},
+		"scan":             map[string]any{"memory_limit": 1000},
+		"checkpoint_cache": "positions", "checkpoint_cache_key": "k", "checkpoint_interval": 0, "on_unresumable_position": "reset",
 	}
 	got, err := Decode(raw)
 	if err != nil || !reflect.DeepEqual(want, got) {
@@ -45,9 +61,17 @@ func TestDecodeReadsEveryField(t *testing.T) {
 	}
 }
 
+func TestDecodeReadsATimestampAsUTC(t *testing.T) {
+	want := time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC)
+	got, err := Decode(map[string]any{"uri": "t", "timestamp": "2024-05-01T12:00:00+02:00"})
+	if err != nil || got.Timestamp == nil || *got.Timestamp != want {
+		t.Errorf("want %v, got %v, %v", want, got.Timestamp, err)
+	}
+}
+
 func TestDecodeOfAssignmentsEqualsDecodeOfValues(t *testing.T) {
 	raw, err := Assign([]string{
-		"uri=t", "batch_rows=5", "batch_rows=6", "scan.memory_limit=1MiB", "columns=a,b", `key_columns=["a","b"]`,
+		"uri=t", "batch_rows=5", "batch_rows=6", "scan.memory_limit=1MiB", "columns= a, b", `key_columns=["a","b"]`,
 		"auto_replay_nacks=false", "values.decimal=number", "include_metadata=",
 	})
 	if err != nil {
@@ -66,13 +90,28 @@ func TestDecodeOfAssignmentsEqualsDecodeOfValues(t *testing.T) {
 	}
 }
 
+func TestDecodeTakesTheTextOfAJSONArrayForAList(t *testing.T) {
+	want := []string{"id", "a,b"}
+	got, err := Decode(map[string]any{"uri": "t", "columns": `["id","a,b"]`})
+	if err != nil || !reflect.DeepEqual(want, got.Columns) {
+		t.Errorf("want %q, got %q, %v", want, got.Columns, err)
+	}
+	for _, text := range []string{"id", `["id"`, `[1]`, `{"a":1}`, ""} {
+		if _, err := Decode(map[string]any{"uri": "t", "columns": text}); err == nil {
+			t.Errorf("%s: want an error", text)
+		}
+	}
+}
+
 func TestAssignRefusesWhatIsNoField(t *testing.T) {
 	for text, want := range map[string]string{
-		"uri":           `"uri" is not an assignment: write field=value`,
-		"colums=a":      "delta_lake.colums: is not a field",
-		"values=x":      "delta_lake.values: is not a field",
-		"uri.deep=x":    "delta_lake.uri.deep: is not a field",
-		`columns=["a"x`: `delta_lake.columns: must be a JSON array of strings, or elements joined by commas, got "[\"a\"x"`,
+		"uri":      `"uri" is not an assignment: write field=value`,
+		"colums=a": "delta_lake.colums: is not a field",
+		"values=x": "delta_lake.values: is not a field: did you mean values.decimal, values.int64, values.timestamp, " +
+			"values.binary, values.non_finite?",
+		"decimal=number": "delta_lake.decimal: is not a field: did you mean values.decimal?",
+		"uri.deep=x":     "delta_lake.uri.deep: is not a field",
+		`columns=["a"x`:  `delta_lake.columns: must be a JSON array of strings, or elements joined by commas, got "[\"a\"x"`,
 	} {
 		_, err := Assign([]string{text})
 		if err == nil || err.Error() != want {
@@ -98,13 +137,14 @@ func TestDecodeReportsEveryProblemWithItsPath(t *testing.T) {
 		`delta_lake.format: must be one of json, json_lines, arrow_ipc, structured, got "xml"`,
 		`delta_lake.values.decimal: must be one of string, number, got "float"`,
 		"delta_lake.values.deep: is not a field; there are decimal, int64, timestamp, binary, non_finite",
-		`delta_lake.include_metadata: element 2 must be one of file, row, got "line"`,
+		`delta_lake.include_metadata: element 2 must be one of file, row, row_id, got "line"`,
 		`delta_lake.checkpoint_limit: must be a whole number, got "many"`,
 		`delta_lake.auto_replay_nacks: must be true or false, got "yes"`,
 		`delta_lake.retry_max_elapsed: must be a duration such as 30s or 5m, got "5"`,
 		"delta_lake.scan: must be an object with the fields memory_limit",
-		"delta_lake.colums: is not a field; there are uri, mode, version, columns, limit, batch_rows, batch_bytes, format, " +
-			"values, include_metadata, key_columns, checkpoint_limit, checkpoint_limit_bytes, auto_replay_nacks, retry_max_elapsed, scan",
+		"delta_lake.colums: is not a field; there are uri, mode, version, timestamp, columns, limit, allowed_external_paths, trigger, batch_rows, batch_bytes, format, " +
+			"values, include_metadata, key_columns, checkpoint_cache, checkpoint_cache_key, checkpoint_interval, " +
+			"on_unresumable_position, checkpoint_limit, checkpoint_limit_bytes, auto_replay_nacks, retry_max_elapsed, scan",
 	}
 	if got := strings.Split(err.Error(), "\n"); !reflect.DeepEqual(want, got) {
 		t.Errorf("want\n%s\ngot\n%s", strings.Join(want, "\n"), err)
@@ -127,10 +167,27 @@ func TestFieldsThatDoNotGoTogether(t *testing.T) {
 			map[string]any{"format": "arrow_ipc", "include_metadata": []any{"file", "row"}},
 			[]string{"delta_lake.include_metadata: row needs one message a row: set delta_lake.format to json or structured"},
 		},
+		"row ids in a format without row messages": {
+			map[string]any{"format": "json_lines", "include_metadata": []any{"row_id"}},
+			[]string{"delta_lake.include_metadata: row_id needs one message a row: set delta_lake.format to json or structured"},
+		},
+		"a version and a time": {
+			map[string]any{"version": 3, "timestamp": "2024-05-01"},
+			[]string{"delta_lake.timestamp: cannot go together with delta_lake.version: leave one of them out"},
+		},
+		"a key of no cache": {
+			map[string]any{"checkpoint_cache_key": "k"},
+			[]string{"delta_lake.checkpoint_cache_key: needs a cache: set delta_lake.checkpoint_cache"},
+		},
 		"a key that is not read": {
 			map[string]any{"columns": []any{"id", "b"}, "key_columns": []any{"ID", "c"}},
 			[]string{`delta_lake.key_columns: column "c" must be among delta_lake.columns`},
 		},
+		"a trigger where nothing is followed": {
+			map[string]any{"trigger": map[string]any{"interval": "1m"}},
+			[]string{"delta_lake.trigger: is for modes that follow the table: leave it out in mode snapshot"},
+		},
+		"a trigger and a bad mode": {map[string]any{"mode": "always", "trigger": map[string]any{"interval": "1m"}}, nil},
 		"a key of all columns":     {map[string]any{"key_columns": []any{"c"}}, nil},
 		"a bad format and a key":   {map[string]any{"format": "xml", "key_columns": []any{"c"}}, nil},
 		"the file in any format":   {map[string]any{"format": "json_lines", "include_metadata": []any{"file"}}, nil},
@@ -156,7 +213,26 @@ func TestLintFieldNamesTheField(t *testing.T) {
 		{"columns", "id", []string{`delta_lake.columns: must be a list, got "id"`}},
 		{"columns", []any{"a", "b", "a"}, []string{`delta_lake.columns: "a" is there twice`}},
 		{"retry_max_elapsed", "-1s", []string{"delta_lake.retry_max_elapsed: must be longer than 0s, got -1s"}},
+		{"retry_max_elapsed", 0, []string{"delta_lake.retry_max_elapsed: must be longer than 0s, got 0s"}},
+		{"checkpoint_interval", 0, nil},
+		{"checkpoint_interval", "0", nil},
+		{"checkpoint_interval", 5, []string{"delta_lake.checkpoint_interval: must be a duration such as 30s or 5m, got 5"}},
+		{"checkpoint_interval", "-1s", []string{"delta_lake.checkpoint_interval: must be 0s or longer, got -1s"}},
 		{"uri", "", []string{"delta_lake.uri: must not be empty"}},
+		{"timestamp", "2024-05-01 12:00:00", nil},
+		{"timestamp", time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC), nil}, // as YAML reads it
+		{"timestamp", 5, []string{"delta_lake.timestamp: must be a point in time such as 2024-05-01T12:00:00Z, got 5"}},
+		{"timestamp", "noon", []string{`delta_lake.timestamp: "noon" is not a point in time: ` +
+			"write 2024-05-01T12:00:00Z, 2024-05-01 12:00:00 (UTC) or 2024-05-01"}},
+		{"trigger.interval", 5, []string{"delta_lake.trigger.interval: must be a duration such as 30s, or a cron expression, got 5"}},
+		{"trigger.interval", "0 0 30 2 *", []string{
+			`delta_lake.trigger.interval: must be a duration or a cron expression: "0 0 30 2 *" is neither: there is no such day`,
+		}},
+		{"trigger.interval", "", nil},
+		{"trigger.interval", "@every 5m", nil},
+		{"trigger.input", "kafka", []string{`delta_lake.trigger.input: must be an input, got "kafka"`}},
+		{"trigger.input", []any{}, []string{"delta_lake.trigger.input: must be an input, got a list"}},
+		{"trigger.input", map[string]any{"stdin": map[string]any{}}, nil},
 		{"values", 1, nil},
 		{"nothing", 1, nil},
 	} {

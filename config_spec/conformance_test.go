@@ -1,6 +1,7 @@
 package configspec
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
@@ -61,10 +62,14 @@ func TestExamplesDefaultsAndOptionsDecode(t *testing.T) {
 		for _, v := range values {
 			raw := map[string]any{"uri": "table"}
 			assign(raw, strings.Split(path, "."), v)
+			if path == "checkpoint_cache_key" {
+				raw["checkpoint_cache"] = "positions"
+			}
 			if path == "key_columns" || path == "include_metadata" {
 				raw["format"] = "json"
 			}
-			if _, err := Decode(raw); err != nil {
+			c, problems := decode(raw)
+			if err := errors.Join(append(problems, c.Validate())...); err != nil {
 				t.Errorf("%s: %v: %v", path, v, err)
 			}
 		}

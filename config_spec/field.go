@@ -14,19 +14,22 @@ const Component = "delta_lake"
 type Kind string
 
 // The kinds of fields. Numbers, sizes and booleans may also be written as text, as environment variables and the command
-// line give them; list elements that look like numbers must be quoted. Only String and Enum are declared to the engine with
-// a type of its own: it reports a wrong type without the field's path or not at all, and rules for lists run on the
+// line give them; list elements that look like numbers must be quoted. Only String, Enum and ChildInput are declared to the
+// engine with a type of its own: it reports a wrong type without the field's path or not at all, and rules for lists run on the
 // elements too. All other kinds are declared as any value, and judged by [LintField].
 const (
 	String     Kind = "string"
 	Int        Kind = "integer"
-	Size       Kind = "size"     // bytes, or text with a unit: 65536, 64KiB
-	Bool       Kind = "boolean"  //
-	Duration   Kind = "duration" // text such as 30s or 5m
-	Enum       Kind = "enum"     // one of Options
+	Size       Kind = "size"      // bytes, or text with a unit: 65536, 64KiB
+	Bool       Kind = "boolean"   //
+	Duration   Kind = "duration"  // text such as 30s or 5m
+	Timestamp  Kind = "timestamp" // text that ParseTimestamp reads
+	Enum       Kind = "enum"      // one of Options
 	StringList Kind = "list of strings"
-	EnumList   Kind = "list of enums" // any of Options, each at most once
-	Object     Kind = "object"        // Children
+	EnumList   Kind = "list of enums"               // any of Options, each at most once
+	Schedule   Kind = "duration or cron expression" // or empty text: off
+	ChildInput Kind = "input"                       // another input, in the engine's form
+	Object     Kind = "object"                      // Children
 )
 
 // Option is one value of an enum.
@@ -42,8 +45,10 @@ type Field struct {
 	Default     any // as a user writes it; nil: none
 	Examples    []any
 	Advanced    bool
+	Follow      bool // only for modes that follow the table; with its children
 	Options     []Option
-	Min, Max    int64   // bounds of Int and Size; a Duration is longer than zero
+	Min, Max    int64   // bounds of Int and Size
+	Zero        bool    // a Duration may be 0s
 	Children    []Field // of an Object, which has no default of its own
 
 	set func(*Config, any)

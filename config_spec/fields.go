@@ -8,7 +8,7 @@ import (
 // Fields returns the fields of delta_lake in the order of the reference. The slice is fresh.
 func Fields() []Field {
 	var all []Field
-	for _, group := range [][]Field{tableFields(), outputFields(), deliveryFields(), scanFields()} {
+	for _, group := range [][]Field{tableFields(), {triggerField()}, outputFields(), checkpointFields(), deliveryFields(), scanFields()} {
 		all = append(all, group...)
 	}
 	return all
@@ -29,6 +29,12 @@ func tableFields() []Field {
 		Description: "The table version to read. The latest version when left out.",
 		set:         intoOptional(func(c *Config) **int64 { return &c.Version }),
 	}, {
+		Name: "timestamp", Kind: Timestamp, Examples: []any{"2024-05-01T12:00:00Z", "2024-05-01"},
+		Description: "The point in time whose version to read: the newest one that was committed at or before it. RFC 3339, " +
+			"`YYYY-MM-DD hh:mm:ss`, or a date, which is its midnight; UTC where there is no zone. A time before the first commit that " +
+			"the log still holds, or after the last one, is an error. Not together with `version`, which decides when left out.",
+		set: intoOptional(func(c *Config) **time.Time { return &c.Timestamp }),
+	}, {
 		Name: "columns", Kind: StringList, Default: []any{}, Examples: []any{[]any{"id", "amount"}},
 		Description: "The top-level columns to read, in this order. All columns, in the order of the schema, when empty. " +
 			"Names are found without regard to case and keep the spelling of the schema; an unknown one is an error.",
@@ -37,6 +43,13 @@ func tableFields() []Field {
 		Name: "limit", Kind: Int, Max: math.MaxInt64, Examples: []any{1000},
 		Description: "The number of rows after which the input ends. All rows when left out; `0` reads no file.",
 		set:         intoOptional(func(c *Config) **int64 { return &c.Limit }),
+	}, {
+		Name: "allowed_external_paths", Kind: StringList, Default: []any{}, Advanced: true,
+		Examples: []any{[]any{"/data/orders", "file:///data/archive"}},
+		Description: "The directories outside the table that its files may lie in, as URIs or local paths. Tables such as shallow " +
+			"clones point to files of other tables; a file that lies neither in the table nor below one of these ends the run before " +
+			"any file is opened.",
+		set: into(func(c *Config) *[]string { return &c.AllowedExternalPaths }),
 	}}
 }
 
@@ -70,6 +83,8 @@ func outputFields() []Field {
 		Options: []Option{
 			{"file", "`delta_file`: the data file's path in the table. A batch then ends with its file."},
 			{"row", "`delta_row`: the row's number in its file, from 0. A batch then ends with its file. Formats with one message a row only."},
+			{"row_id", "`delta_row_id` and `delta_row_commit_version`: the row's stable id and the version that last changed it, in tables with " +
+				"row tracking on. A batch then ends with its file. Formats with one message a row only."},
 		},
 		set: into(func(c *Config) *[]string { return &c.IncludeMetadata }),
 	}, {

@@ -50,6 +50,10 @@ func (f Field) typeSchema() map[string]any {
 		return listSchema(map[string]any{"type": "string", "minLength": 1})
 	case EnumList:
 		return listSchema(f.optionSchema())
+	case Schedule:
+		return map[string]any{"type": "string"}
+	case ChildInput:
+		return map[string]any{"type": "object"}
 	case Object:
 		return objectSchema(f.Children)
 	default:

@@ -1,6 +1,9 @@
 package configspec
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // The Bloblang functions that lint rules call. They are registered by the plugin, before the specification is built, as
 // calls of [LintField] and [LintConfig].
@@ -34,7 +37,7 @@ func LintField(path string, value any) []string {
 func LintConfig(raw map[string]any) []string {
 	c, _ := decode(raw)
 	var out []string
-	for _, p := range Problems(c.Validate()) {
+	for _, p := range Problems(errors.Join(append(c.misplaced(raw), c.Validate())...)) {
 		out = append(out, p.Error())
 	}
 	return out

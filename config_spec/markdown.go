@@ -27,12 +27,8 @@ func (f Field) section(b *strings.Builder, path string) {
 	if f.Kind != Object {
 		fmt.Fprintf(b, "  \nDefault: %s", f.defaultText())
 	}
-	for i, example := range f.Examples {
-		label := ", "
-		if i == 0 {
-			label = "  \nExample: "
-		}
-		fmt.Fprintf(b, "%s`%s`", label, jsonText(example))
+	if len(f.Examples) > 0 {
+		fmt.Fprintf(b, "  \nExample: %s", f.ExampleText())
 	}
 	b.WriteString("\n")
 	if len(f.Options) > 0 {
@@ -41,6 +37,15 @@ func (f Field) section(b *strings.Builder, path string) {
 	for _, o := range f.Options {
 		fmt.Fprintf(b, "| `%s` | %s |\n", o.Value, o.Description)
 	}
+}
+
+// ExampleText lists the examples as Markdown code.
+func (f Field) ExampleText() string {
+	texts := make([]string, len(f.Examples))
+	for i, example := range f.Examples {
+		texts[i] = "`" + jsonText(example) + "`"
+	}
+	return strings.Join(texts, ", ")
 }
 
 func (f Field) defaultText() string {

@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+	"github.com/go-json-experiment/json"
 )
 
-// parse checks a value that a user wrote and returns it as string, int64, bool, time.Duration or []string.
+// parse checks a value that a user wrote and returns it as string, int64, bool, time.Duration, time.Time,
+// Interval or []string; a child input as true.
 func (f Field) parse(raw any) (any, error) {
 	switch f.Kind {
 	case Int:
@@ -23,7 +25,13 @@ func (f Field) parse(raw any) (any, error) {
 	case Bool:
 		return parseBool(raw)
 	case Duration:
-		return parseDuration(raw)
+		return f.parseDuration(raw)
+	case Timestamp:
+		return parseTimestamp(raw)
+	case Schedule:
+		return parseInterval(raw)
+	case ChildInput:
+		return parseInput(raw)
 	case Enum:
 		return f.parseEnum(raw)
 	case StringList:
@@ -90,16 +98,51 @@ func parseBool(raw any) (bool, error) {
 	return false, fmt.Errorf("must be true or false, got %s", describe(raw))
 }
 
-func parseDuration(raw any) (time.Duration, error) {
+func (f Field) parseDuration(raw any) (time.Duration, error) {
 	s, _ := raw.(string)
+	if n, ok := wholeNumber(raw); ok && n == 0 { // the one number that needs no unit
+		s = "0s"
+	}
 	d, err := time.ParseDuration(s)
 	if err != nil {
 		return 0, fmt.Errorf("must be a duration such as 30s or 5m, got %s", describe(raw))
 	}
-	if d <= 0 {
+	if d < 0 && f.Zero {
+		return 0, fmt.Errorf("must be 0s or longer, got %s", d)
+	}
+	if d <= 0 && !f.Zero {
 		return 0, fmt.Errorf("must be longer than 0s, got %s", d)
 	}
 	return d, nil
+}
+
+// parseTimestamp also takes what YAML makes of a timestamp that is not quoted.
+func parseTimestamp(raw any) (time.Time, error) {
+	if t, ok := raw.(time.Time); ok {
+		return t.UTC(), nil
+	}
+	text, ok := raw.(string)
+	if !ok {
+		return time.Time{}, fmt.Errorf("must be a point in time such as 2024-05-01T12:00:00Z, got %s", describe(raw))
+	}
+	return ParseTimestamp(text)
+}
+
+func parseInterval(raw any) (Interval, error) {
+	text, ok := raw.(string)
+	if !ok {
+		return Interval{}, fmt.Errorf("must be a duration such as 30s, or a cron expression, got %s", describe(raw))
+	}
+	return ParseInterval(text)
+}
+
+// parseInput refuses only what cannot be an input: the engine judges it, and gives it in a form of its own.
+func parseInput(raw any) (bool, error) {
+	switch raw.(type) {
+	case string, bool, int, int64, uint64, float64, stdjson.Number, []any:
+		return false, fmt.Errorf("must be an input, got %s", describe(raw))
+	}
+	return true, nil
 }
 
 func (f Field) parseEnum(raw any) (string, error) {
@@ -110,10 +153,14 @@ func (f Field) parseEnum(raw any) (string, error) {
 	return s, nil
 }
 
+// parseStrings also takes the text of a JSON array: the engine's command line sets fields to text alone.
 func parseStrings(raw any) ([]string, error) {
 	list, ok := raw.([]any)
-	if texts, is := raw.([]string); is {
-		list, ok = asAny(texts), true
+	switch v := raw.(type) {
+	case []string:
+		list, ok = asAny(v), true
+	case string:
+		ok = strings.HasPrefix(v, "[") && json.Unmarshal([]byte(v), &list) == nil
 	}
 	if !ok {
 		return nil, fmt.Errorf("must be a list, got %s", describe(raw))

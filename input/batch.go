@@ -19,8 +19,8 @@ type batch struct {
 	files    int64            // files that are finished with it
 
 	rowNumber func(i int) int64 // of message i; nil: not wanted
-	keys      *encode.Keys      // nil: not wanted
-	firstKey  int               // the key of message 0
+	rowID     func(i int) (id, commitVersion int64)
+	keys      *encode.Keys // one a message; nil: not wanted
 }
 
 // Messages is the number of messages.
@@ -59,7 +59,8 @@ func (o *origin) Value(key any) any {
 	return o.Context.Value(key)
 }
 
-// messagesOf makes the messages of a delivery, for which nothing ends with the read that handed them out. Each one copies the template, whose metadata they share until one is changed.
+// messagesOf makes the messages of a delivery, for which nothing ends with the read that handed them out. Each one copies the
+// template, whose metadata they share until one is changed.
 func messagesOf(d *delivery) service.MessageBatch {
 	numbers := numbersOf(d)
 	origins := make([]origin, len(numbers))
@@ -89,17 +90,22 @@ func (b *batch) message(ctx context.Context, i int) *service.Message {
 	if b.rowNumber != nil {
 		m.MetaSetMut("delta_row", b.rowNumber(i))
 	}
+	if b.rowID != nil {
+		id, version := b.rowID(i)
+		m.MetaSetMut("delta_row_id", id)
+		m.MetaSetMut("delta_row_commit_version", version)
+	}
 	if b.keys != nil {
-		if key, ok := b.keys.Key(b.firstKey + i); ok {
+		if key, ok := b.keys.Key(i); ok {
 			m.MetaSetMut("delta_key", key)
 		}
 	}
 	return m
 }
 
-// failedMessages says which messages of a delivery an error rejects; none may be left. all is true when it does not say. A message counts as
-// delivered only if the error reports on it and calls it delivered: one that it does not mention may have been filtered,
-// but also merged into a message that failed.
+// failedMessages says which messages of a delivery an error rejects; none may be left. all is true when it does not say. A
+// message counts as delivered only if the error reports on it and calls it delivered: one that it does not mention may have
+// been filtered, but also merged into a message that failed.
 func failedMessages(d *delivery, err error) (failed []int, all bool) {
 	var partial *service.BatchError
 	if !errors.As(err, &partial) || partial.IndexedErrors() == 0 {

@@ -2,10 +2,12 @@ package input
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/benthosdev/benthos/v4/public/service"
 
 	configspec "github.com/benthos-delta/benthos-delta/config_spec"
@@ -17,8 +19,9 @@ import (
 
 // converter turns groups of rows into batches. It is safe for concurrent use.
 type converter struct {
-	config configspec.Config
-	table  string // location, fit for metadata
+	config    configspec.Config
+	table     string // location, fit for metadata
+	allocator memory.Allocator
 
 	mu      sync.Mutex
 	columns *schema.Struct // what form was made for
@@ -82,34 +85,25 @@ func (c *converter) encode(ctx context.Context, g group, emit func(*batch) error
 	if err != nil {
 		return err
 	}
-	record, err := g.record()
+	record, err := g.record(c.allocator)
 	if err != nil {
 		return err
 	}
 	defer record.Release()
-	made := maker{c: c, form: form, group: g, emit: emit}
-	rows := record.NumRows()
-	step := c.step(record)
-	for from := int64(0); from < rows; from += step {
+	made := maker{c: c, form: form, group: g}
+	for made.done < record.NumRows() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		slice := record.NewSlice(from, min(from+step, rows))
-		err := made.slice(slice)
-		slice.Release()
+		b, err := made.next(record)
 		if err != nil {
-			return deltaerr.Annotate(err, deltaerr.File(g.rows[0].File))
+			return encode.Locate(err, g.place)
+		}
+		if err := emit(b); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// step is how many rows are encoded at once: a batch, judged by what they take in Arrow, so that an arena is not much larger
-// than a batch. What it holds is cut exactly afterwards.
-func (c *converter) step(record arrow.RecordBatch) int64 {
-	rows := record.NumRows()
-	perRow := max(recordBytes(record)/max(rows, 1), 1)
-	return max(min(rowLimit(c.config), byteLimit(c.config)/perRow), 1)
 }
 
 // maker makes the batches of one group.
@@ -117,85 +111,56 @@ type maker struct {
 	c     *converter
 	form  *form
 	group group
-	emit  func(*batch) error
-	done  int64 // rows emitted
+	done  int64 // rows of it that have their batch
 }
 
-// slice encodes one slice and emits its batches.
-func (m *maker) slice(record arrow.RecordBatch) error {
-	bodies, err := m.c.bodies(m.form.encoder, record)
+// next encodes the next rows of the group's record, as many as make a batch.
+func (m *maker) next(record arrow.RecordBatch) (*batch, error) {
+	part := encode.Part{From: int(m.done), Rows: int(rowLimit(m.c.config)), Bytes: int(min(byteLimit(m.c.config), math.MaxInt))}
+	b, err := m.body(record, part)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var keys *encode.Keys
-	if len(m.form.keys) > 0 {
-		k, err := m.form.encoder.Keys(record, m.form.keys)
-		if err != nil {
-			return err
-		}
-		keys = &k
-	}
-	firstKey := 0
-	for _, b := range bodies {
-		made := m.batch(b)
-		made.keys, made.firstKey = keys, firstKey
-		firstKey += b.messages()
-		if err := m.emit(made); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// bodies encodes a record in the configured format.
-func (c *converter) bodies(e *encode.Encoder, record arrow.RecordBatch) ([]body, error) {
-	switch c.config.Format {
-	case "json_lines":
-		lines, err := e.Lines(record)
-		if err != nil {
-			return nil, err
-		}
-		return asBodies(cutLines(lines, byteLimit(c.config))), nil
-	case "arrow_ipc":
-		content, err := encode.ArrowIPC(record)
-		return []body{chunk{content, record.NumRows()}}, err
-	case "structured":
-		rows, err := e.Structured(record)
-		return []body{structuredRows{rows, structuredBytes(record)}}, err
-	default:
-		rows, err := e.JSON(record)
-		if err != nil {
-			return nil, err
-		}
-		var out []body
-		for _, part := range cutRows(rows, byteLimit(c.config)) {
-			out = append(out, jsonRows{part})
-		}
+	out := m.batch(b)
+	if len(m.form.keys) == 0 {
 		return out, nil
 	}
+	part.Rows = b.messages()
+	keys, err := m.form.encoder.Keys(record, m.form.keys, part)
+	out.keys = &keys
+	return out, err
 }
 
-func asBodies(chunks []chunk) []body {
-	out := make([]body, len(chunks))
-	for i, c := range chunks {
-		out[i] = c
+// body encodes rows in the configured format.
+func (m *maker) body(record arrow.RecordBatch, p encode.Part) (body, error) {
+	switch m.c.config.Format {
+	case "json_lines":
+		lines, rows, err := m.form.encoder.Lines(record, p)
+		return chunk{lines, int64(rows)}, err
+	case "arrow_ipc":
+		stream, rows, err := encode.ArrowIPC(record, p)
+		return chunk{stream, rows}, err
+	case "structured":
+		rows, err := m.form.encoder.Structured(record, p)
+		return structuredRows{rows}, err
+	default:
+		rows, err := m.form.encoder.JSON(record, p)
+		return jsonRows{rows}, err
 	}
-	return out
-}
-
-// structuredBytes estimates what a structured row holds: its values, and a map entry for each.
-func structuredBytes(record arrow.RecordBatch) int64 {
-	const entry = 64
-	return recordBytes(record)/max(record.NumRows(), 1) + record.NumCols()*entry
 }
 
 // batch adds to a body what it is and where it ends.
 func (m *maker) batch(b body) *batch {
 	rows, _ := b.tail(0)
 	out := &batch{body: b, template: m.template(b, rows)}
-	if slices.Contains(m.c.config.IncludeMetadata, "row") { // the group is one record then
-		first, source := m.done, m.group.rows[0]
+	first, source := m.done, m.group.rows[0] // the group is one record where its rows have numbers
+	if slices.Contains(m.c.config.IncludeMetadata, "row") {
 		out.rowNumber = func(i int) int64 { return physicalRow(source, first+int64(i)) }
+	}
+	if wantsRowIDs(m.c.config) {
+		out.rowID = func(i int) (id, version int64) {
+			return source.RowIDs[first+int64(i)], source.RowCommitVersions[first+int64(i)]
+		}
 	}
 	m.done += rows
 	out.position = m.group.positionAfter(m.done)
@@ -204,6 +169,9 @@ func (m *maker) batch(b body) *batch {
 	}
 	return out
 }
+
+// wantsRowIDs says whether messages carry what row tracking knows of their rows.
+func wantsRowIDs(c configspec.Config) bool { return slices.Contains(c.IncludeMetadata, "row_id") }
 
 // template holds the metadata that every message of a batch has.
 func (m *maker) template(b body, rows int64) *service.Message {
@@ -227,6 +195,6 @@ func (c *converter) grouper(source feed.Source) *grouper {
 	return &grouper{
 		source: source, rows: rowLimit(c.config), bytes: byteLimit(c.config),
 		singleFile: slices.Contains(c.config.IncludeMetadata, "file"),
-		single:     slices.Contains(c.config.IncludeMetadata, "row"),
+		single:     slices.Contains(c.config.IncludeMetadata, "row") || wantsRowIDs(c.config),
 	}
 }

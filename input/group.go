@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/benthos-delta/benthos-delta/input/encode"
 	"github.com/benthos-delta/benthos-delta/input/feed"
 )
 
@@ -34,8 +35,8 @@ func (g group) numRows() (n int64) {
 	return n
 }
 
-// record returns the rows as one record, which the caller releases.
-func (g group) record() (arrow.RecordBatch, error) {
+// record returns the rows as one record, which the caller releases. Records are joined in memory of mem.
+func (g group) record(mem memory.Allocator) (arrow.RecordBatch, error) {
 	first := g.rows[0].Record
 	if len(g.rows) == 1 {
 		first.Retain()
@@ -54,7 +55,7 @@ func (g group) record() (arrow.RecordBatch, error) {
 		for k, r := range g.rows {
 			parts[k] = r.Record.Column(i)
 		}
-		joined, err := array.Concatenate(parts, memory.DefaultAllocator)
+		joined, err := array.Concatenate(parts, mem)
 		if err != nil {
 			return nil, err
 		}
@@ -80,6 +81,18 @@ func (g group) positionAfter(n int64) feed.Position {
 	return g.position
 }
 
+// place is the file of a row of the group, and the number of the row in it.
+func (g group) place(row int) (file string, physical int64) {
+	n := int64(row)
+	for _, r := range g.rows {
+		if n < r.Record.NumRows() {
+			return r.File, physicalRow(r, n)
+		}
+		n -= r.Record.NumRows()
+	}
+	return "", int64(row)
+}
+
 // physicalRow is the number in its file of row i of a record.
 func physicalRow(r feed.Rows, i int64) int64 {
 	if r.Index != nil {
@@ -96,7 +109,7 @@ type grouper struct {
 	singleFile bool // a group ends with its file
 	single     bool // and with its record, whose row numbers are wanted
 	patience   *patience
-	told       func(feed.Event) error
+	told       func(context.Context, feed.Event) error
 
 	held      group
 	heldBytes int64
@@ -113,7 +126,7 @@ func (g *grouper) groups(ctx context.Context) iter.Seq2[group, error] {
 			switch {
 			case err == nil:
 				g.patience.reset()
-				if !g.take(event, yield) {
+				if !g.take(ctx, event, yield) {
 					return
 				}
 				continue
@@ -133,7 +146,7 @@ func (g *grouper) groups(ctx context.Context) iter.Seq2[group, error] {
 	}
 }
 
-func (g *grouper) take(event feed.Event, yield func(group, error) bool) bool {
+func (g *grouper) take(ctx context.Context, event feed.Event, yield func(group, error) bool) bool {
 	switch e := event.(type) {
 	case feed.Rows:
 		return g.add(e, yield)
@@ -143,7 +156,7 @@ func (g *grouper) take(event feed.Event, yield func(group, error) bool) bool {
 	if !g.flush(yield) {
 		return false
 	}
-	if err := g.told(event); err != nil {
+	if err := g.told(ctx, event); err != nil {
 		yield(group{}, err)
 		return false
 	}
@@ -152,7 +165,7 @@ func (g *grouper) take(event feed.Event, yield func(group, error) bool) bool {
 
 // add takes rows in, after what does not go with them.
 func (g *grouper) add(r feed.Rows, yield func(group, error) bool) bool {
-	size := recordBytes(r.Record)
+	size := encode.ValueBytes(r.Record)
 	if !g.joins(r, size) && !g.flush(yield) {
 		r.Record.Release()
 		return false

@@ -17,7 +17,7 @@ import (
 func describe(t *testing.T, g *grouper) []string {
 	t.Helper()
 	g.patience = newPatience(time.Minute, func(error, time.Duration) {})
-	g.told = func(feed.Event) error { return nil }
+	g.told = func(context.Context, feed.Event) error { return nil }
 	var out []string
 	for group, err := range g.groups(t.Context()) {
 		check(t, err)
@@ -124,6 +124,12 @@ func TestPositionInsideAGroup(t *testing.T) {
 		p := g.positionAfter(n)
 		if got := fmt.Sprintf("%s %d %t", p.File.Path, p.Row, p.FileDone); got != want {
 			t.Errorf("want %s behind row %d, got %s", want, n, got)
+		}
+	}
+	for row, want := range map[int]string{0: "f000 0", 2: "f000 2", 4: "f000 4", 5: "f001 1", 7: "f001 6"} {
+		file, physical := g.place(row)
+		if got := fmt.Sprintf("%s %d", file, physical); got != want {
+			t.Errorf("want row %d to be %s, got %s", row, want, got)
 		}
 	}
 }

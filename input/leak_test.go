@@ -43,7 +43,7 @@ func newChecked(odd bool) *checked {
 }
 
 func (c *checked) open(ctx context.Context, conf feed.Config) (feed.Source, error) {
-	conf.Open.Allocator, conf.Open.Store = c.mem, c.store
+	conf.Open.Store = c.store
 	return feed.OpenSnapshot(ctx, conf)
 }
 
@@ -63,7 +63,7 @@ func TestNothingIsLeftOfARun(t *testing.T) {
 
 func newChild(t *testing.T, c *checked, out *sink, config string) *pipeline {
 	t.Helper()
-	return buildPipeline(t, nil, out, pipelineOptions{config: config, open: c.open})
+	return buildPipeline(t, nil, out, pipelineOptions{config: config, open: c.open, allocator: c.mem})
 }
 
 func TestNothingIsLeftOfAStoppedRun(t *testing.T) {

@@ -17,6 +17,7 @@ type metrics struct {
 	budget *exec.Budget
 
 	version, latest    *service.MetricGauge
+	checkpoint         *service.MetricGauge
 	inFlight, buffered *service.MetricGauge
 	rows, files        *service.MetricCounter
 	nacked, retries    *service.MetricCounter
@@ -30,17 +31,18 @@ type metrics struct {
 func newMetrics(m *service.Metrics, table string, budget *exec.Budget) *metrics {
 	return &metrics{
 		table: table, budget: budget,
-		version:  m.NewGauge("delta_lake_version", "table"),
-		latest:   m.NewGauge("delta_lake_latest_version", "table"),
-		inFlight: m.NewGauge("delta_lake_in_flight_rows", "table"),
-		buffered: m.NewGauge("delta_lake_buffered_bytes", "table"),
-		rows:     m.NewCounter("delta_lake_rows_total", "table"),
-		files:    m.NewCounter("delta_lake_files_total", "table"),
-		nacked:   m.NewCounter("delta_lake_nacked_total", "table"),
-		retries:  m.NewCounter("delta_lake_retries_total", "table"),
-		read:     m.NewCounter("delta_lake_bytes_read_total", "table"),
-		requests: m.NewCounter("delta_lake_requests_total", "table", "operation"),
-		planning: m.NewTimer("delta_lake_planning_seconds", "table"),
+		version:    m.NewGauge("delta_lake_version", "table"),
+		latest:     m.NewGauge("delta_lake_latest_version", "table"),
+		checkpoint: m.NewGauge("delta_lake_checkpoint_version", "table"),
+		inFlight:   m.NewGauge("delta_lake_in_flight_rows", "table"),
+		buffered:   m.NewGauge("delta_lake_buffered_bytes", "table"),
+		rows:       m.NewCounter("delta_lake_rows_total", "table"),
+		files:      m.NewCounter("delta_lake_files_total", "table"),
+		nacked:     m.NewCounter("delta_lake_nacked_total", "table"),
+		retries:    m.NewCounter("delta_lake_retries_total", "table"),
+		read:       m.NewCounter("delta_lake_bytes_read_total", "table"),
+		requests:   m.NewCounter("delta_lake_requests_total", "table", "operation"),
+		planning:   m.NewTimer("delta_lake_planning_seconds", "table"),
 	}
 }
 
@@ -54,6 +56,13 @@ func (m *metrics) told(event feed.Event) {
 			m.latest.Set(e.Latest, m.table)
 		}
 	}
+}
+
+// opened notes that a source was opened, whose usage counts from zero.
+func (m *metrics) opened() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.used = storage.Usage{}
 }
 
 // retried notes a failure that is waited out.

@@ -2,6 +2,7 @@ package input
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -10,20 +11,24 @@ import (
 )
 
 // patience says how long a failure that may pass is tried again: with growing waits that vary, until most has gone by since
-// the first failure in a row.
+// the first failure of the same file. Other files may fail in between; a success forgets all.
 type patience struct {
-	most   time.Duration
-	waits  backoff.BackOff
-	failed func(error, time.Duration) // told of each failure that is waited out
-	since  time.Time                  // zero: nothing is failing
+	most    time.Duration
+	waits   backoff.BackOff
+	failed  func(error, time.Duration) // told of each failure that is waited out
+	failing map[string]time.Time       // since when, by file; "" is whatever is no file
 }
 
 const longestWait = 30 * time.Second
 
+// newPatience returns a patience; failed may be nil.
 func newPatience(most time.Duration, failed func(error, time.Duration)) *patience {
 	waits := backoff.NewExponentialBackOff()
 	waits.MaxInterval = longestWait
-	return &patience{most: most, waits: waits, failed: failed}
+	if failed == nil {
+		failed = func(error, time.Duration) {}
+	}
+	return &patience{most: most, waits: waits, failed: failed, failing: map[string]time.Time{}}
 }
 
 // next returns how long to wait before another attempt; false: the error is to be taken for permanent.
@@ -31,16 +36,27 @@ func (p *patience) next(err error) (time.Duration, bool) {
 	if !deltaerr.Retryable(err) {
 		return 0, false
 	}
-	now := time.Now()
-	if p.since.IsZero() {
-		p.since = now
+	now, file := time.Now(), fileOf(err)
+	since, known := p.failing[file]
+	if !known {
+		since = now
+		p.failing[file] = now
 		p.waits.Reset()
 	}
-	left := p.most - now.Sub(p.since)
+	left := p.most - now.Sub(since)
 	if left <= 0 {
 		return 0, false
 	}
 	return min(p.waits.NextBackOff(), left), true
+}
+
+// fileOf is the file that an error is about; "": none is named.
+func fileOf(err error) string {
+	var e *deltaerr.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	return e.File
 }
 
 // wait waits out one failure. It returns an error when there is nothing more to hope for, or when ctx ends.
@@ -62,11 +78,12 @@ func (p *patience) wait(ctx context.Context, err error) error {
 
 // exhausted adds how long it was tried.
 func (p *patience) exhausted(err error) error {
-	if p.since.IsZero() {
+	since, known := p.failing[fileOf(err)]
+	if !known || !deltaerr.Retryable(err) {
 		return err
 	}
-	return deltaerr.Annotate(err, deltaerr.Hint("given up after %s of retries", time.Since(p.since).Round(time.Second)))
+	return deltaerr.Annotate(err, deltaerr.Hint("given up after %s of retries", time.Since(since).Round(time.Second)))
 }
 
 // reset notes a success.
-func (p *patience) reset() { p.since = time.Time{} }
+func (p *patience) reset() { clear(p.failing) }

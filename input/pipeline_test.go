@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/benthosdev/benthos/v4/public/bloblang"
 	_ "github.com/benthosdev/benthos/v4/public/components/pure"
 	"github.com/benthosdev/benthos/v4/public/service"
@@ -98,6 +99,19 @@ func (s *sink) rows() []string {
 	return slices.Compact(out)
 }
 
+// watched tells of the context of each read.
+type watched struct {
+	*Input
+	read func(context.Context)
+}
+
+func (w watched) ReadBatch(ctx context.Context) (service.MessageBatch, service.AckFunc, error) {
+	if w.read != nil {
+		w.read(ctx)
+	}
+	return w.Input.ReadBatch(ctx)
+}
+
 // pipeline is a stream of delta_lake over a fake source.
 type pipeline struct {
 	t      *testing.T
@@ -115,6 +129,10 @@ type pipelineOptions struct {
 	processors string
 	inFlight   int
 	open       func(context.Context, feed.Config) (feed.Source, error) // nil: the fake source
+	allocator  memory.Allocator
+	watch      func(read context.Context) // told of the context of each read
+	caches     string                     // cache resources, as YAML
+	env        func(*service.Environment) // registers what else the stream needs
 }
 
 func newPipeline(t *testing.T, source *script, out *sink, o pipelineOptions) *pipeline {
@@ -132,7 +150,8 @@ func buildPipeline(t *testing.T, source *script, out *sink, o pipelineOptions) *
 			return source, nil
 		},
 		Failed: p.fail,
-		Budget: exec.NewBudget(1 << 20),
+		Budget:    exec.NewBudget(1 << 20),
+		Allocator: o.allocator,
 	}
 	if o.open != nil {
 		deps.Open = o.open
@@ -142,16 +161,27 @@ func buildPipeline(t *testing.T, source *script, out *sink, o pipelineOptions) *
 			in, err := New(conf, res, deps)
 			if err == nil {
 				p.input = in.(*Input)
+				return watched{p.input, o.watch}, nil
 			}
-			return in, err
+			return nil, err
 		}))
 	check(t, env.RegisterBatchOutput("sink", service.NewConfigSpec(),
 		func(*service.ParsedConfig, *service.Resources) (service.BatchOutput, service.BatchPolicy, int, error) {
 			return out, service.BatchPolicy{}, max(o.inFlight, 1), nil
 		}))
+	if o.env != nil {
+		o.env(env)
+	}
 	b := env.NewStreamBuilder()
 	check(t, b.SetLoggerYAML("level: none"))
-	check(t, b.AddInputYAML("delta_lake:\n  uri: /tables/fake\n"+indent(o.config)))
+	if o.caches != "" {
+		check(t, b.AddCacheYAML(o.caches))
+	}
+	uri := "  uri: /tables/fake\n"
+	if strings.HasPrefix(o.config, "uri:") {
+		uri = ""
+	}
+	check(t, b.AddInputYAML("delta_lake:\n"+uri+indent(o.config)))
 	if o.processors != "" {
 		check(t, b.AddProcessorYAML(o.processors))
 	}

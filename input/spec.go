@@ -49,17 +49,21 @@ What cannot change by itself (no table, an unsupported feature, a corrupt file) 
 ` + "`benthos-delta`" + ` then exits with status 1. What may pass (a busy or unreachable store) is retried for
 ` + "`retry_max_elapsed`" + `. No row after an error is ever delivered.`
 
-// engineField converts one field. configspec.Kind says which kinds have a type of their own in the engine.
+// engineField converts one field. configspec.Kind says which kinds have a type of their own in the engine. An optional one is
+// left out of a config by no value but null: the engine's create command writes the first example of a field without a default
+// as its value, and empty text for one of type string.
 func engineField(f configspec.Field, prefix string) *service.ConfigField {
 	path := prefix + f.Name
 	var out *service.ConfigField
-	switch f.Kind {
-	case configspec.Object:
+	switch {
+	case f.Kind == configspec.Object:
 		return withUse(service.NewObjectField(f.Name, engineFields(f.Children, path+".")...), f)
-	case configspec.String:
+	case f.Kind == configspec.String && !f.Optional():
 		out = service.NewStringField(f.Name)
-	case configspec.Enum:
+	case f.Kind == configspec.Enum:
 		out = service.NewStringAnnotatedEnumField(f.Name, annotations(f))
+	case f.Kind == configspec.ChildInput:
+		out = service.NewInputField(f.Name)
 	default:
 		out = service.NewAnyField(f.Name)
 	}
@@ -68,7 +72,7 @@ func engineField(f configspec.Field, prefix string) *service.ConfigField {
 		out = out.Default(f.Default)
 	}
 	if f.Optional() {
-		out = out.Optional()
+		return withUse(out.Optional(), f)
 	}
 	return withUse(out.Examples(f.Examples...), f)
 }
@@ -81,13 +85,17 @@ func engineFields(fields []configspec.Field, prefix string) []*service.ConfigFie
 	return out
 }
 
-// withUse adds what says how a field is used. Options of a list are told in words: the engine knows them on enums only.
+// withUse adds what says how a field is used. Options of a list are told in words, since the engine knows them on enums only,
+// and so are the examples that engineField leaves out.
 func withUse(out *service.ConfigField, f configspec.Field) *service.ConfigField {
 	text := f.Description
 	if f.Kind == configspec.EnumList {
 		for _, o := range f.Options {
 			text += fmt.Sprintf("\n\n- `%s`: %s", o.Value, o.Description)
 		}
+	}
+	if f.Optional() {
+		text += "\n\nFor example: " + f.ExampleText() + "."
 	}
 	out = out.Description(text)
 	if f.Advanced {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/benthosdev/benthos/v4/public/service"
 
@@ -44,6 +45,22 @@ func TestEveryFieldReachesTheConfiguration(t *testing.T) {
 	}
 }
 
+// The child input reaches the configuration as the engine's own value: that it is there is all that the table knows of it.
+func TestChildInputOfATriggerIsSeen(t *testing.T) {
+	conf := parse(t, "uri: /t")
+	if _, err := decode(conf); err != nil || conf.Contains("trigger", "input") {
+		t.Fatalf("want no trigger input, got %v", err)
+	}
+	conf = parse(t, "uri: /t\ntrigger: { input: { stdin: {} } }")
+	got, err := decode(conf)
+	if !got.Trigger.Input || got.Trigger.Interval.String() != "30s" || !conf.Contains("trigger", "input") {
+		t.Fatalf("want a trigger input beside the default interval, got %+v", got.Trigger)
+	}
+	if err == nil || !strings.Contains(err.Error(), "delta_lake.trigger: is for modes that follow the table") {
+		t.Fatalf("want it refused in snapshot mode, got %v", err)
+	}
+}
+
 func TestNewRefusesWhatCanBeKnown(t *testing.T) {
 	for yaml, want := range map[string]string{
 		"uri: /t\nbatch_rows: 0":                        "delta_lake.batch_rows: must be at least 1, got 0",
@@ -77,5 +94,16 @@ func TestReadBeforeConnectAndCloseTwice(t *testing.T) {
 	check(t, ack(t.Context(), nil)) // acknowledgements may come after Close began
 	if pos, ok := in.(*Input).Position(); !ok || pos.TableID != "t" {
 		t.Fatalf("want the position of the batch, got %v", pos)
+	}
+}
+
+func TestTimeAndExternalPathsReachTheTable(t *testing.T) {
+	const yaml = "uri: /t\ntimestamp: 2024-05-01 12:00:00\nallowed_external_paths: [ /other ]"
+	in, err := New(parse(t, yaml), service.MockResources(), Deps{})
+	check(t, err)
+	got := in.(*Input).open.Open
+	want := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	if got.Timestamp == nil || !got.Timestamp.Equal(want) || len(got.AllowedExternalPaths) != 1 {
+		t.Fatalf("want %v and a path, got %v and %q", want, got.Timestamp, got.AllowedExternalPaths)
 	}
 }

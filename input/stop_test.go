@@ -60,18 +60,15 @@ func TestStopWhileTheSourceBlocks(t *testing.T) {
 // TestRejectionWhileStoppingIsNoVerdict answers with an error only after the stop has begun: dropping such rows would lose
 // them.
 func TestRejectionWhileStoppingIsNoVerdict(t *testing.T) {
-	ready, stopping := make(chan struct{}), make(chan struct{})
+	ready, reads := make(chan struct{}), make(chan context.Context, 10)
 	out := &sink{write: func(context.Context, service.MessageBatch) error {
 		close(ready)
-		<-stopping
+		<-(<-reads).Done()
 		return errors.New("shutting down")
 	}}
-	p := newPipeline(t, newFakeTable().rows(5, true).done(), out, pipelineOptions{config: "auto_replay_nacks: false"})
-	go func() {
-		<-ready
-		time.Sleep(200 * time.Millisecond) // the stop has begun by then
-		close(stopping)
-	}()
+	p := newPipeline(t, newFakeTable().rows(5, true).done(), out, pipelineOptions{
+		config: "auto_replay_nacks: false", watch: func(read context.Context) { reads <- read },
+	})
 	p.stopped(ready)
 	if pos, ok := p.input.Position(); ok {
 		t.Fatalf("want no position, got %v", pos)

@@ -49,7 +49,11 @@ func jsonRows(t *testing.T, store storage.Store, version int64) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	encoder, err := encode.New(scan.Columns(), configspec.Values{})
+	config, err := configspec.Decode(map[string]any{"uri": "."}) // for its defaults
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoder, err := encode.New(scan.Columns(), config.Values)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +62,7 @@ func jsonRows(t *testing.T, store storage.Store, version int64) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := encoder.JSON(batch.Record)
+		rows, err := encoder.JSON(batch.Record, encode.Part{})
 		batch.Record.Release()
 		if err != nil {
 			t.Fatal(err)

@@ -18,6 +18,7 @@ type world struct {
 	rows     int64 // made so far
 	given    int64 // handed out so far: the newest row
 	limit    int64
+	alone    bool
 	done     map[int64]bool
 	open     []*Delivery[run]
 	answered []*Delivery[run]
@@ -26,8 +27,10 @@ type world struct {
 
 func newWorld(t *rapid.T) *world {
 	w := &world{t: t, clock: time.Unix(0, 0), done: map[int64]bool{}, limit: rapid.Int64Range(1, 12).Draw(t, "limit")}
+	w.alone = rapid.Bool().Draw(t, "alone")
 	w.tracker = New[run](Options{
 		Rows:  w.limit,
+		Alone: w.alone,
 		Wait:  func(n int) time.Duration { return time.Duration(n) * time.Second },
 		Moved: w.moved,
 	})
@@ -58,16 +61,42 @@ func (w *world) oldest() int64 {
 }
 
 func (w *world) take(t *rapid.T) {
+	due := w.due()
 	d, s := w.tracker.step()
+	if due != (d != nil && d.Attempt > 1) {
+		t.Fatalf("a rejected batch is due: %t; delivered was %+v", due, d)
+	}
 	if d == nil && s.wants {
 		w.tracker.arrived(w.item(t), true)
 		d, _ = w.tracker.step()
 	}
-	if d == nil || d.Payload.Messages() == 0 {
+	if d == nil {
+		w.checkHeldBack()
+		return
+	}
+	if d.Payload.Messages() == 0 {
 		return
 	}
 	w.checkSpan(d)
 	w.open = append(w.open, d)
+}
+
+// due says whether a rejected batch waits to be sent again and need not wait longer.
+func (w *world) due() bool {
+	return slices.ContainsFunc(w.tracker.queue, func(e *entry[run]) bool {
+		return e.answered && !e.resolved && !e.due.After(w.clock)
+	})
+}
+
+// checkHeldBack checks that only the limit keeps a new batch back: not what was rejected.
+func (w *world) checkHeldBack() {
+	if w.tracker.held == nil || w.alone && len(w.tracker.queue) > 0 {
+		return
+	}
+	rows, _ := w.tracker.held.Payload.Tail(0)
+	if span := w.rows - rows - w.oldest() + 1; span+rows <= w.limit {
+		w.t.Fatalf("%d rows are held back; %d are in flight and the limit is %d", rows, span, w.limit)
+	}
 }
 
 // item makes a batch of a few messages, or a position without rows.
@@ -89,6 +118,9 @@ func (w *world) checkSpan(d *Delivery[run]) {
 		return
 	}
 	w.given = last
+	if w.alone && w.oldest() < d.Payload.first {
+		w.t.Fatalf("row %d goes out before row %d is delivered", d.Payload.first, w.oldest())
+	}
 	inFlight, _ := w.tracker.InFlight()
 	if inFlight > w.limit && w.oldest() < d.Payload.first {
 		w.t.Fatalf("%d rows are in flight; the limit is %d", inFlight, w.limit)

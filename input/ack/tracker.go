@@ -1,6 +1,8 @@
 // Package ack answers how far a table has been delivered. It keeps every batch that was handed out until all its messages
 // are resolved, sends rejected ones again, limits what is in flight, and yields the highest position behind which nothing is
-// unresolved. It knows no Benthos and starts no goroutine; where a position is stored is its user's matter.
+// unresolved: that is the [Tracker]. It keeps that position where a restart finds it, whole even when a write was cut short:
+// that is the [Store], to which a [Writer] brings it without making anybody wait. What a position means is feed's matter. It
+// knows no Benthos; only the Writer starts a goroutine.
 package ack
 
 import (
@@ -32,6 +34,8 @@ type Options struct {
 	// Rows and Bytes limit the span from the oldest unresolved row to the newest one handed out, resolved or not; 0: no
 	// limit. A batch larger than a limit passes when nothing else is unresolved.
 	Rows, Bytes int64
+	// Alone keeps a batch back until everything before it is resolved: no row overtakes one of an earlier batch.
+	Alone bool
 	// DropRejected passes rejected rows instead of sending them again.
 	DropRejected bool
 	// Wait is the time before rejected messages are sent for the n-th time again, n = 1, 2, …; nil: GrowingWait.
@@ -80,8 +84,8 @@ func New[P Payload](o Options) *Tracker[P] {
 	return &Tracker[P]{options: o, changed: make(chan struct{}, 1), now: time.Now}
 }
 
-// Next returns what is to be delivered next: rejected messages that are due before new batches, and those from in, in their
-// order, as far as the limits allow. It blocks until there is something. After in was closed it returns io.EOF once
+// Next returns what is to be delivered next: rejected messages that are due, else batches from in, in their order, as far as
+// the limits allow. Rejected messages that are not due hold nothing back: the limit bounds how much passes them. It blocks until there is something. After in was closed it returns io.EOF once
 // everything is resolved; it returns the error of ctx when that ends first, and can be called again.
 func (t *Tracker[P]) Next(ctx context.Context, in <-chan Item[P]) (*Delivery[P], error) {
 	for {
@@ -112,12 +116,11 @@ type state struct {
 func (t *Tracker[P]) step() (*Delivery[P], state) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.rejected) > 0 { // nothing new passes what waits to be sent again
-		now := t.now()
-		if wait := t.rejected[0].due.Sub(now); wait > 0 {
-			return nil, state{retry: wait}
+	var retry time.Duration
+	if len(t.rejected) > 0 {
+		if retry = t.rejected[0].due.Sub(t.now()); retry <= 0 {
+			return t.send(t.rejected.next()), state{}
 		}
-		return t.send(t.rejected.next()), state{}
 	}
 	if t.held != nil && t.fits(t.held.Payload) {
 		return t.admit(), state{}
@@ -125,6 +128,7 @@ func (t *Tracker[P]) step() (*Delivery[P], state) {
 	return nil, state{
 		wants:    t.held == nil && !t.ended,
 		finished: t.held == nil && t.ended && len(t.queue) == 0,
+		retry:    retry,
 	}
 }
 
@@ -162,6 +166,9 @@ func (t *Tracker[P]) arrived(item Item[P], more bool) {
 func (t *Tracker[P]) fits(p P) bool {
 	if len(t.queue) == 0 || p.Messages() == 0 {
 		return true
+	}
+	if t.options.Alone {
+		return false
 	}
 	span := t.span()
 	rows, bytes := p.Tail(0)

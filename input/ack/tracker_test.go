@@ -181,16 +181,41 @@ func TestWholeNackSendsTheBatchAgainAfterAGrowingWait(t *testing.T) {
 	b.wantMoved(2)
 }
 
-func TestNewBatchesWaitForRejectedOnes(t *testing.T) {
+func TestRejectedBatchesThatAreDueGoFirst(t *testing.T) {
 	b := newBench(t, Options{}).feed(rows(1, 1), rows(2, 1), rows(3, 1))
 	first, second := b.mustNext(1), b.mustNext(2)
 	second.Nack(nil)
 	first.Nack(nil)
-	b.wantNothing()
 	b.clock = b.clock.Add(time.Second)
 	b.mustNext(1)
 	b.mustNext(2)
 	b.mustNext(3)
+}
+
+func TestNewBatchesPassRejectedOnesThatAreNotDue(t *testing.T) {
+	b := newBench(t, Options{Rows: 3}).feed(rows(1, 1), rows(2, 1), rows(3, 1), rows(4, 1))
+	b.mustNext(1).Nack(nil)
+	b.mustNext(2).Ack()
+	b.mustNext(3).Ack()
+	b.wantNothing() // the rejected row holds the limit
+	b.wantMoved()
+	b.clock = b.clock.Add(time.Second)
+	b.mustNext(1).Ack()
+	b.wantMoved(3)
+	b.mustNext(4)
+}
+
+func TestNothingPassesARejectedBatchWhereBatchesGoAlone(t *testing.T) {
+	b := newBench(t, Options{Rows: 10, Alone: true}).feed(rows(1, 2), rows(3, 1), passed(9))
+	first := b.mustNext(1)
+	b.wantNothing()
+	first.Nack([]int{1})
+	b.wantNothing()
+	b.clock = b.clock.Add(time.Second)
+	b.mustNext(1, 1).Ack()
+	b.mustNext(3).Ack()
+	b.wantNothing()
+	b.wantMoved(2, 3, 9)
 }
 
 func TestFailedMessagesThatWereNotDeliveredMeanTheWholeDelivery(t *testing.T) {

@@ -97,7 +97,7 @@ func benchmarkRatio(b *testing.B, s *schema.Struct, batch arrow.RecordBatch) {
 	for b.Loop() {
 		start := time.Now()
 		for range turns {
-			if _, err := e.JSON(batch); err != nil {
+			if _, err := e.JSON(batch, Part{}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -108,7 +108,7 @@ func benchmarkRatio(b *testing.B, s *schema.Struct, batch arrow.RecordBatch) {
 		}
 		theirs += time.Since(start)
 	}
-	allocs := testing.AllocsPerRun(5, func() { _, _ = e.JSON(batch) })
+	allocs := testing.AllocsPerRun(5, func() { _, _ = e.JSON(batch, Part{}) })
 	rows := float64(batch.NumRows())
 	b.ReportMetric(float64(ours.Nanoseconds())/float64(b.N)/turns/rows, "ns/row")
 	b.ReportMetric(allocs/rows, "allocs/row")
@@ -121,7 +121,7 @@ func BenchmarkStructured(b *testing.B) {
 	e := mustEncoder(b, eventsSchema, valuesOption{})
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := e.Structured(batch); err != nil {
+		if _, err := e.Structured(batch, Part{}); err != nil {
 			b.Fatal(err)
 		}
 	}

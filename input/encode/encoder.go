@@ -19,7 +19,6 @@ package encode
 
 import (
 	"bytes"
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -27,7 +26,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	configspec "github.com/benthos-delta/benthos-delta/config_spec"
-	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
 )
 
@@ -46,13 +44,9 @@ type Encoder struct {
 	size    atomic.Int64 // of the last batch that was encoded: the first size of a new session's buffer
 }
 
-// New prepares one codec per column. Empty members of values mean the default. A type that has no text, a field name that
+// New prepares one codec per column. The values are complete, as those of a decoded configuration are. A type that has no text, a field name that
 // occurs twice in one struct and types nested deeper than 500 levels are errors that name the column.
 func New(columns *schema.Struct, values configspec.Values) (*Encoder, error) {
-	values, err := complete(values)
-	if err != nil {
-		return nil, err
-	}
 	e := &Encoder{columns: columns, values: values}
 	first, err := newSession(columns, values)
 	if err != nil {
@@ -62,71 +56,32 @@ func New(columns *schema.Struct, values configspec.Values) (*Encoder, error) {
 	return e, nil
 }
 
-// JSON encodes each row as a JSON object without a newline, in a fresh arena of exactly its size. It borrows the batch.
-func (e *Encoder) JSON(batch arrow.RecordBatch) (Rows, error) {
-	return e.JSONPart(batch, 0, math.MaxInt)
-}
-
-// JSONPart is JSON for the rows from a first one until their bytes reach the limit, one row at least. The text of a batch
-// can be many times its Arrow form (long names of null columns), so this is how a caller bounds it: it goes on at
-// from+Len.
-func (e *Encoder) JSONPart(batch arrow.RecordBatch, from, limit int) (Rows, error) {
+// JSON encodes each row of a part as a JSON object without a newline, in a fresh arena of exactly its size. It borrows the
+// batch.
+func (e *Encoder) JSON(batch arrow.RecordBatch, p Part) (Rows, error) {
 	s, err := e.open(batch)
 	if err != nil {
 		return Rows{}, err
 	}
 	defer e.close(s)
-	s.ends = slices.Grow(s.ends, max(s.rows-from, 0))
-	for i := from; i < s.rows && (i == from || len(s.scratch) < limit); i++ {
-		if err := s.appendRow(i); err != nil {
-			return Rows{}, err
-		}
-		s.ends = append(s.ends, len(s.scratch))
+	if err := s.appendRows(p, ""); err != nil {
+		return Rows{}, err
 	}
 	return Rows{Bytes: bytes.Clone(s.scratch), Ends: slices.Clone(s.ends)}, nil
 }
 
-// Lines encodes the rows as one chunk: rows joined by newlines, none after the last. It borrows the batch.
-func (e *Encoder) Lines(batch arrow.RecordBatch) ([]byte, error) {
-	chunk, _, err := e.LinesPart(batch, 0, math.MaxInt)
-	return chunk, err
-}
-
-// LinesPart is to Lines what JSONPart is to JSON; rows is how many the chunk holds.
-func (e *Encoder) LinesPart(batch arrow.RecordBatch, from, limit int) (chunk []byte, rows int, err error) {
+// Lines encodes the rows of a part as one chunk: rows joined by newlines, none after the last. rows is how many it holds. It
+// borrows the batch.
+func (e *Encoder) Lines(batch arrow.RecordBatch, p Part) (chunk []byte, rows int, err error) {
 	s, err := e.open(batch)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer e.close(s)
-	for i := from; i < s.rows && (i == from || len(s.scratch) < limit); i++ {
-		if i > from {
-			s.scratch = append(s.scratch, '\n')
-		}
-		if err := s.appendRow(i); err != nil {
-			return nil, 0, err
-		}
-		rows++
+	if err := s.appendRows(p, "\n"); err != nil {
+		return nil, 0, err
 	}
-	return bytes.Clone(s.scratch), rows, nil
-}
-
-// Structured returns each row as a map of plain values, which belong to the caller: string, json.Number (decimals of
-// values.decimal number), int64, bool, float64, float32 (whose text is the shorter one), nil, []any, map[string]any. It
-// borrows the batch and shares nothing between rows.
-func (e *Encoder) Structured(batch arrow.RecordBatch) ([]map[string]any, error) {
-	s, err := e.open(batch)
-	if err != nil {
-		return nil, err
-	}
-	defer e.close(s)
-	rows := make([]map[string]any, s.rows)
-	for i := range rows {
-		if rows[i], err = s.row(i); err != nil {
-			return nil, err
-		}
-	}
-	return rows, nil
+	return bytes.Clone(s.scratch), len(s.ends), nil
 }
 
 // open takes a session from the pool and binds it to the batch.
@@ -151,28 +106,4 @@ func (e *Encoder) close(s *session) {
 	e.size.Store(min(int64(len(s.scratch)), maxScratch))
 	s.unbind()
 	e.pool.Put(s)
-}
-
-// complete fills the defaults and checks that every option is known.
-func complete(v configspec.Values) (configspec.Values, error) {
-	options := []struct {
-		name    string
-		value   *string
-		allowed [3]string // the default first
-	}{
-		{"decimal", &v.Decimal, [3]string{"string", "number"}},
-		{"int64", &v.Int64, [3]string{"number", "string"}},
-		{"timestamp", &v.Timestamp, [3]string{"rfc3339", "unix_micros"}},
-		{"binary", &v.Binary, [3]string{"base64", "hex"}},
-		{"non_finite", &v.NonFinite, [3]string{"string", "null", "fail"}},
-	}
-	for _, o := range options {
-		if *o.value == "" {
-			*o.value = o.allowed[0]
-		}
-		if a := o.allowed; *o.value != a[0] && *o.value != a[1] && *o.value != a[2] {
-			return v, deltaerr.New(deltaerr.Config, "values."+o.name+" cannot be "+*o.value)
-		}
-	}
-	return v, nil
 }

@@ -102,7 +102,7 @@ func TestSlicedBatchOfEveryTypeIsWhatTheReferenceEncoderWrites(t *testing.T) {
 }
 
 func checkJSON(t *rapid.T, e *Encoder, s sample) {
-	rows, err := e.JSON(s.batch)
+	rows, err := e.JSON(s.batch, Part{})
 	if s.fails() {
 		if deltaerr.KindOf(err) != deltaerr.Config {
 			t.Fatalf("want a config error for a non-finite value, got %v", err)
@@ -127,30 +127,30 @@ func checkJSON(t *rapid.T, e *Encoder, s sample) {
 }
 
 func checkLines(t *rapid.T, e *Encoder, s sample) {
-	chunk, err := e.Lines(s.batch)
+	chunk, rows, err := e.Lines(s.batch, Part{})
 	if s.fails() {
 		if err == nil {
 			t.Fatalf("want an error for a non-finite value")
 		}
 		return
 	}
-	if want := strings.Join(s.want, "\n"); err != nil || string(chunk) != want {
-		t.Fatalf("want %s\n got %s, %v", want, chunk, err)
+	if want := strings.Join(s.want, "\n"); err != nil || string(chunk) != want || rows != len(s.want) {
+		t.Fatalf("want %s\n got %d rows, %s, %v", want, rows, chunk, err)
 	}
 }
 
 func checkStructured(t *rapid.T, e *Encoder, s sample) {
-	rows, err := e.Structured(s.batch)
+	rows, err := e.Structured(s.batch, Part{})
 	if s.fails() {
 		if err == nil {
 			t.Fatalf("want an error for a non-finite value")
 		}
 		return
 	}
-	if err != nil || len(rows) != len(s.want) {
-		t.Fatalf("want %d rows, got %d, %v", len(s.want), len(rows), err)
+	if err != nil || len(rows.Rows) != len(s.want) {
+		t.Fatalf("want %d rows, got %d, %v", len(s.want), len(rows.Rows), err)
 	}
-	for i, row := range rows {
+	for i, row := range rows.Rows {
 		checkLeaves(t, row)
 		want, got := canonical(t, []byte(s.want[i])), canonical(t, []byte(plainJSON(row)))
 		if !reflect.DeepEqual(want, got) {
@@ -201,41 +201,6 @@ func canonical(t *rapid.T, text []byte) any {
 	return first
 }
 
-func TestPartsOfABatchAreBoundedAndAddUp(t *testing.T) {
-	batch := eventsBatch(t, 300)
-	defer batch.Release()
-	e := mustEncoder(t, eventsSchema, valuesOption{})
-	whole, err := e.Lines(batch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const longest = 300 // bytes of a row, and more
-	for _, limit := range []int{0, 1, 1000, 1 << 30} {
-		var rows, chunks []string
-		for from := 0; from < 300; {
-			part, err := e.JSONPart(batch, from, limit)
-			if err != nil || part.Len() == 0 || len(part.Bytes) > limit+longest {
-				t.Fatalf("limit %d: want at least a row and no more than one beyond the limit, got %d bytes, %v", limit, len(part.Bytes), err)
-			}
-			for i := range part.Len() {
-				rows = append(rows, string(part.Row(i)))
-			}
-			from += part.Len()
-		}
-		for from := 0; from < 300; {
-			chunk, n, err := e.LinesPart(batch, from, limit)
-			if err != nil || n != 1+bytes.Count(chunk, []byte("\n")) || len(chunk) > limit+longest {
-				t.Fatalf("limit %d: want a chunk of %d rows within the limit, got %d bytes, %v", limit, n, len(chunk), err)
-			}
-			chunks = append(chunks, string(chunk))
-			from += n
-		}
-		if strings.Join(rows, "\n") != string(whole) || strings.Join(chunks, "\n") != string(whole) {
-			t.Errorf("limit %d: want the whole batch from its parts", limit)
-		}
-	}
-}
-
 func TestRowsKeepTheirBytesWhateverIsEncodedLater(t *testing.T) {
 	mem := checked(t)
 	s := &schema.Struct{Fields: []schema.Field{{Name: "id", Type: schema.Long}, {Name: "s", Type: schema.String}}}
@@ -243,7 +208,7 @@ func TestRowsKeepTheirBytesWhateverIsEncodedLater(t *testing.T) {
 	encode := func(rows ...record) Rows {
 		batch := buildBatch(t, mem, s, rows)
 		defer batch.Release()
-		got, err := e.JSON(batch)
+		got, err := e.JSON(batch, Part{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +226,7 @@ func TestEncoderIsUsedByManyAtOnce(t *testing.T) {
 	batch := eventsBatch(t, 500)
 	defer batch.Release()
 	e := mustEncoder(t, eventsSchema, valuesOption{})
-	want, err := e.Lines(batch)
+	want, _, err := e.Lines(batch, Part{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +234,7 @@ func TestEncoderIsUsedByManyAtOnce(t *testing.T) {
 	for range 4 {
 		wait.Go(func() {
 			for range 5 {
-				if got, err := e.Lines(batch); err != nil || !bytes.Equal(want, got) {
+				if got, _, err := e.Lines(batch, Part{}); err != nil || !bytes.Equal(want, got) {
 					t.Errorf("want the same bytes from each goroutine, got %v", err)
 				}
 			}
@@ -296,7 +261,7 @@ func TestBatchesOfAllSizesHaveTheirRows(t *testing.T) {
 		{"all empty", []record{{"", []any{}, []pair{}}}, `{"s":"","l":[],"m":{}}`},
 	} {
 		batch := buildBatch(t, mem, s, c.rows)
-		if got, err := e.Lines(batch); err != nil || string(got) != c.want {
+		if got, _, err := e.Lines(batch, Part{}); err != nil || string(got) != c.want {
 			t.Errorf("%s: want %q, got %q, %v", c.name, c.want, got, err)
 		}
 		batch.Release()
@@ -309,7 +274,7 @@ func TestRowsWithoutColumnsAreEmptyObjects(t *testing.T) {
 	batch := buildBatch(t, mem, s, []record{{}, {}})
 	defer batch.Release()
 	e := mustEncoder(t, s, valuesOption{})
-	if got, err := e.Lines(batch); err != nil || string(got) != "{}\n{}" {
+	if got, _, err := e.Lines(batch, Part{}); err != nil || string(got) != "{}\n{}" {
 		t.Errorf("want two empty objects, got %q, %v", got, err)
 	}
 }
@@ -320,9 +285,9 @@ func TestEncodingAllocatesPerBatchAndNotPerRow(t *testing.T) {
 	defer batch.Release()
 	e := mustEncoder(t, eventsSchema, valuesOption{})
 	for name, encode := range map[string]func() error{
-		"JSON":  func() error { _, err := e.JSON(batch); return err },
-		"Lines": func() error { _, err := e.Lines(batch); return err },
-		"Keys":  func() error { _, err := e.Keys(batch, []int{0, 3}); return err },
+		"JSON":  func() error { _, err := e.JSON(batch, Part{}); return err },
+		"Lines": func() error { _, _, err := e.Lines(batch, Part{}); return err },
+		"Keys":  func() error { _, err := e.Keys(batch, []int{0, 3}, Part{}); return err },
 	} {
 		allocs := testing.AllocsPerRun(10, func() {
 			if err := encode(); err != nil {

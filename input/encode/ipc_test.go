@@ -19,7 +19,7 @@ func TestArrowStreamHoldsTheBatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
 		s := drawSample(t, mem)
-		stream, err := ArrowIPC(s.batch)
+		stream, _, err := ArrowIPC(s.batch, Part{})
 		if err != nil {
 			t.Fatalf("ArrowIPC: %v", err)
 		}
@@ -71,7 +71,7 @@ func TestArrowStreamOfTooDeepTypesIsRefused(t *testing.T) {
 	s := &schema.Struct{Fields: []schema.Field{{Name: "v", Type: typ, Nullable: true}}}
 	batch := buildBatch(t, checked(t), s, []record{{value}})
 	defer batch.Release()
-	if _, err := ArrowIPC(batch); err == nil || deltaerr.KindOf(err) != deltaerr.Unsupported {
+	if _, _, err := ArrowIPC(batch, Part{}); err == nil || deltaerr.KindOf(err) != deltaerr.Unsupported {
 		t.Errorf("want an unsupported error, got %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
 
-// Keys is the message keys of one batch, all in one text.
+// Keys is the message keys of rows of a batch, all in one text.
 type Keys struct {
 	text   string
 	ends   []int
@@ -28,10 +28,11 @@ func (k Keys) Key(i int) (string, bool) {
 // Len is the number of rows.
 func (k Keys) Len() int { return len(k.ends) }
 
-// Keys forms a key for each row from the columns at these positions of the encoder's schema. One column gives its JSON
-// text, a string without quotes and escapes; where it is null there is no key. Several give a JSON array, in which nulls
-// stand, so every row has a key. It borrows the batch and allocates per batch, not per row.
-func (e *Encoder) Keys(batch arrow.RecordBatch, columns []int) (Keys, error) {
+// Keys forms a key for each row of a part from the columns at these positions of the encoder's schema. One column gives its
+// JSON text, a string without quotes and escapes; where it is null there is no key. Several give a JSON array, in which
+// nulls stand, so every row has a key. It borrows the batch and allocates per part, not per row. Part.Bytes does not count:
+// there is a key for each row of the part.
+func (e *Encoder) Keys(batch arrow.RecordBatch, columns []int, p Part) (Keys, error) {
 	s, err := e.open(batch)
 	if err != nil {
 		return Keys{}, err
@@ -40,14 +41,14 @@ func (e *Encoder) Keys(batch arrow.RecordBatch, columns []int) (Keys, error) {
 	if err := s.checkKeyColumns(columns); err != nil {
 		return Keys{}, err
 	}
-	keys := Keys{ends: make([]int, s.rows)}
+	keys := Keys{ends: make([]int, p.end(s.rows)-p.From)}
 	for i := range keys.ends {
-		present, err := s.appendKey(columns, i)
+		present, err := s.appendKey(columns, p.From+i)
 		if err != nil {
-			return Keys{}, annotateRow(err, i)
+			return Keys{}, atRow(err, p.From+i)
 		}
 		if !present && keys.absent == nil {
-			keys.absent = make([]bool, s.rows)
+			keys.absent = make([]bool, len(keys.ends))
 		}
 		if !present {
 			keys.absent[i] = true

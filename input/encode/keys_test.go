@@ -22,7 +22,7 @@ func keysOf(t *testing.T, values valuesOption, columns []int, rows ...record) (t
 	t.Helper()
 	batch := buildBatch(t, checked(t), keySchema, rows)
 	defer batch.Release()
-	keys, err := mustEncoder(t, keySchema, values).Keys(batch, columns)
+	keys, err := mustEncoder(t, keySchema, values).Keys(batch, columns, Part{})
 	for i := range keys.Len() {
 		text, ok := keys.Key(i)
 		if !ok {

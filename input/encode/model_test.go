@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"pgregory.net/rapid"
 
+	configspec "github.com/benthos-delta/benthos-delta/config_spec"
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
 )
 
@@ -276,11 +277,38 @@ func drawFloat32(t *rapid.T) float32 {
 // mustEncoder fails the test where the schema cannot be encoded.
 func mustEncoder(t fataler, s *schema.Struct, values valuesOption) *Encoder {
 	t.Helper()
-	e, err := New(s, values)
+	e, err := New(s, complete(t, values))
 	if err != nil {
 		t.Fatalf("New: %v", err)
 	}
 	return e
+}
+
+// defaults are the values of a configuration that says nothing about them.
+var defaults = func() valuesOption {
+	config, err := configspec.Decode(map[string]any{"uri": "/t"})
+	if err != nil {
+		panic(err)
+	}
+	return config.Values
+}()
+
+// complete gives those values that are empty their default.
+func complete(t fataler, v valuesOption) valuesOption {
+	t.Helper()
+	given := map[string]any{}
+	for name, value := range map[string]string{
+		"decimal": v.Decimal, "int64": v.Int64, "timestamp": v.Timestamp, "binary": v.Binary, "non_finite": v.NonFinite,
+	} {
+		if value != "" {
+			given[name] = value
+		}
+	}
+	config, err := configspec.Decode(map[string]any{"uri": "/t", "values": given})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return config.Values
 }
 
 // checked is an allocator that must be empty when the test ends.

@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -62,19 +63,24 @@ func reuse[T any](buf []T, limit int) []T {
 	return buf[:0]
 }
 
-func (s *session) appendRow(i int) (err error) {
-	s.scratch, err = appendObject(s.scratch, s.fields, i)
-	return annotateRow(err, i)
-}
-
-func (s *session) row(i int) (map[string]any, error) {
-	row, err := objectValue(s.fields, i)
-	return row, annotateRow(err, i)
-}
-
-func annotateRow(err error, i int) error {
-	if err == nil {
-		return nil
+// appendRows builds the rows of a part, joined by a separator.
+func (s *session) appendRows(p Part, separator string) error {
+	end := p.end(s.rows)
+	s.ends = slices.Grow(s.ends, min(max(end-p.From, 0), maxIndexes))
+	for i := p.From; i < end; i++ {
+		before := len(s.scratch)
+		if i > p.From {
+			s.scratch = append(s.scratch, separator...)
+		}
+		var err error
+		if s.scratch, err = appendObject(s.scratch, s.fields, i); err != nil {
+			return atRow(err, i)
+		}
+		if p.full(len(s.ends)+1, len(s.scratch)) {
+			s.scratch = s.scratch[:before]
+			return nil
+		}
+		s.ends = append(s.ends, len(s.scratch))
 	}
-	return deltaerr.Annotate(err, deltaerr.Phase("encoding row %d of a batch", i))
+	return nil
 }

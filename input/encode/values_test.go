@@ -22,18 +22,18 @@ func oneColumn(t *testing.T, typ schema.Type, v any, values valuesOption) (text 
 	batch := buildBatch(t, checked(t), s, []record{{v}})
 	defer batch.Release()
 	e := mustEncoder(t, s, values)
-	rows, err := e.JSON(batch)
+	rows, err := e.JSON(batch, Part{})
 	if err != nil {
-		if _, other := e.Structured(batch); other == nil || other.Error() != err.Error() {
+		if _, other := e.Structured(batch, Part{}); other == nil || other.Error() != err.Error() {
 			t.Errorf("want the same error from both, got %v and %v", err, other)
 		}
 		return "", nil, err
 	}
-	objects, err := e.Structured(batch)
+	objects, err := e.Structured(batch, Part{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.TrimSuffix(strings.TrimPrefix(string(rows.Row(0)), `{"v":`), "}"), objects[0]["v"], nil
+	return strings.TrimSuffix(strings.TrimPrefix(string(rows.Row(0)), `{"v":`), "}"), objects.Rows[0]["v"], nil
 }
 
 func listOf(element schema.Type) schema.Type {
@@ -195,21 +195,19 @@ func TestNewRefusesWhatHasNoText(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		fields []schema.Field
-		values valuesOption
 		kind   deltaerr.Kind
 		want   string
 	}{
-		{"unknown type", []schema.Field{field("g", schema.Unknown("geometry"))}, valuesOption{}, deltaerr.Unsupported, "values of type geometry cannot be encoded"},
-		{"unknown type of an element", []schema.Field{field("g", listOf(schema.Unknown("geometry")))}, valuesOption{}, deltaerr.Unsupported, "column g.element"},
-		{"no type", []schema.Field{field("g", nil)}, valuesOption{}, deltaerr.Unsupported, "column g"},
-		{"too deep", []schema.Field{field("d", deep)}, valuesOption{}, deltaerr.Unsupported, "nested deeper than 500 levels"},
-		{"repeated name", []schema.Field{field("a", schema.Long), field("a", schema.Long)}, valuesOption{}, deltaerr.Corrupt, "occurs twice"},
-		{"name of no text", []schema.Field{field("\xff", schema.Long)}, valuesOption{}, deltaerr.Corrupt, "not valid UTF-8"},
-		{"scale", []schema.Field{field("n", schema.Decimal{Precision: 38, Scale: 39})}, valuesOption{}, deltaerr.Unsupported, "decimal(38,39)"},
-		{"option", nil, valuesOption{NonFinite: "nan"}, deltaerr.Config, "values.non_finite cannot be nan"},
+		{"unknown type", []schema.Field{field("g", schema.Unknown("geometry"))}, deltaerr.Unsupported, "values of type geometry cannot be encoded"},
+		{"unknown type of an element", []schema.Field{field("g", listOf(schema.Unknown("geometry")))}, deltaerr.Unsupported, "column g.element"},
+		{"no type", []schema.Field{field("g", nil)}, deltaerr.Unsupported, "column g"},
+		{"too deep", []schema.Field{field("d", deep)}, deltaerr.Unsupported, "nested deeper than 500 levels"},
+		{"repeated name", []schema.Field{field("a", schema.Long), field("a", schema.Long)}, deltaerr.Corrupt, "occurs twice"},
+		{"name of no text", []schema.Field{field("\xff", schema.Long)}, deltaerr.Corrupt, "not valid UTF-8"},
+		{"scale", []schema.Field{field("n", schema.Decimal{Precision: 38, Scale: 39})}, deltaerr.Unsupported, "decimal(38,39)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := New(&schema.Struct{Fields: c.fields}, c.values)
+			_, err := New(&schema.Struct{Fields: c.fields}, defaults)
 			if err == nil || deltaerr.KindOf(err) != c.kind || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("want a %v error with %q, got %v", c.kind, c.want, err)
 			}
@@ -252,13 +250,13 @@ func TestBatchOfOtherColumnsIsAnInternalError(t *testing.T) {
 		{"map for list", &schema.Array{Element: inner("a")}, build("v", mapOf(schema.String, schema.Long), []pair{})},
 	} {
 		s := &schema.Struct{Fields: []schema.Field{{Name: "v", Type: c.typ, Nullable: true}}}
-		if _, err := mustEncoder(t, s, valuesOption{}).JSON(c.batch); err == nil || deltaerr.KindOf(err) != deltaerr.Internal {
+		if _, err := mustEncoder(t, s, valuesOption{}).JSON(c.batch, Part{}); err == nil || deltaerr.KindOf(err) != deltaerr.Internal {
 			t.Errorf("%s: want an internal error, got %v", c.name, err)
 		}
 		c.batch.Release()
 	}
 	none := array.NewRecordBatch(arrow.NewSchema(nil, nil), nil, 1)
-	if _, err := mustEncoder(t, inner("a"), valuesOption{}).Lines(none); deltaerr.KindOf(err) != deltaerr.Internal {
+	if _, _, err := mustEncoder(t, inner("a"), valuesOption{}).Lines(none, Part{}); deltaerr.KindOf(err) != deltaerr.Internal {
 		t.Errorf("want an internal error, got %v", err)
 	}
 }
@@ -273,7 +271,7 @@ func TestNullKeyOfAMapIsRefused(t *testing.T) {
 }
 
 func TestEncoderHoldsNothingOfABatchItHasEncoded(t *testing.T) {
-	s, err := newSession(nestedSchema, valuesOption{})
+	s, err := newSession(nestedSchema, defaults)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +281,7 @@ func TestEncoderHoldsNothingOfABatchItHasEncoded(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.unbind()
-	fresh, _ := newSession(nestedSchema, valuesOption{})
+	fresh, _ := newSession(nestedSchema, defaults)
 	fresh.scratch = s.scratch
 	if !reflect.DeepEqual(fresh, s) {
 		t.Error("want a session without references after unbind")

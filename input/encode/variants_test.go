@@ -39,7 +39,7 @@ func TestVariantsAreTheirJSONValues(t *testing.T) {
 	options := valuesOption{Decimal: "number", Int64: "string", Timestamp: "unix_micros", Binary: "hex", NonFinite: "null"}
 	for _, values := range []valuesOption{{}, options} {
 		e := mustEncoder(t, variantSchema, values)
-		rows, err := e.JSON(batch)
+		rows, err := e.JSON(batch, Part{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestVariantsAreTheirJSONValues(t *testing.T) {
 func TestStructuredVariantsKeepTheDigitsOfNumbers(t *testing.T) {
 	batch := variantBatch(t)
 	defer batch.Release()
-	rows, err := mustEncoder(t, variantSchema, valuesOption{}).Structured(batch)
+	rows, err := mustEncoder(t, variantSchema, valuesOption{}).Structured(batch, Part{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,12 +67,12 @@ func TestStructuredVariantsKeepTheDigitsOfNumbers(t *testing.T) {
 		"in": map[string]any{"l": []any{stdjson.Number("1e+100"), nil, nil}},
 		"m":  map[string]any{"k": "text"},
 	}
-	if !reflect.DeepEqual(want, rows[0]) {
-		t.Errorf("want %v, got %v", want, rows[0])
+	if !reflect.DeepEqual(want, rows.Rows[0]) {
+		t.Errorf("want %v, got %v", want, rows.Rows[0])
 	}
 	broken := buildBatch(t, checked(t), variantSchema, []record{{"{", nil, nil}})
 	defer broken.Release()
-	if _, err := mustEncoder(t, variantSchema, valuesOption{}).Structured(broken); deltaerr.KindOf(err) != deltaerr.Internal {
+	if _, err := mustEncoder(t, variantSchema, valuesOption{}).Structured(broken, Part{}); deltaerr.KindOf(err) != deltaerr.Internal {
 		t.Errorf("want an internal error, got %v", err)
 	}
 }
@@ -82,7 +82,7 @@ func TestKeysOfVariants(t *testing.T) {
 		`"a\"b\u2028"`: "a\"b\u2028", `""`: "", `7`: "7", `{"a":"b"}`: `{"a":"b"}`, `["x"]`: `["x"]`, `null`: "(none)",
 	} {
 		batch := buildBatch(t, checked(t), variantSchema, []record{{text, nil, nil}})
-		keys, err := mustEncoder(t, variantSchema, valuesOption{}).Keys(batch, []int{0})
+		keys, err := mustEncoder(t, variantSchema, valuesOption{}).Keys(batch, []int{0}, Part{})
 		batch.Release()
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +101,7 @@ func TestKeysOfVariants(t *testing.T) {
 func TestVariantsOfAnArrowStreamAreTheSame(t *testing.T) {
 	batch := variantBatch(t)
 	defer batch.Release()
-	stream, err := ArrowIPC(batch)
+	stream, _, err := ArrowIPC(batch, Part{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,14 +112,14 @@ func TestVariantsOfAnArrowStreamAreTheSame(t *testing.T) {
 		if _, ok := got.Column(0).(*extensions.JSONArray); !ok {
 			t.Errorf("want the extension type in the stream, got %s", got.Column(0).DataType())
 		}
-		rows, err := e.JSON(got)
+		rows, err := e.JSON(got, Part{})
 		if err != nil || string(rows.Row(0)) != variantRow {
 			t.Errorf("want %s, got %s, %v", variantRow, rows.Row(0), err)
 		}
 	})
 	sliced := batch.NewSlice(1, 2)
 	defer sliced.Release()
-	if rows, err := e.JSON(sliced); err != nil || rows.Len() != 1 {
+	if rows, err := e.JSON(sliced, Part{}); err != nil || rows.Len() != 1 {
 		t.Errorf("want one row, got %v, %v", rows, err)
 	}
 	if ok, _ := (&variants{}).bind(array.NewNull(1)); ok {

@@ -19,12 +19,24 @@ const (
 	PhaseTail     Phase = "tail"
 )
 
+// Part divides a version of the tail, in the order in which it is read: recorded changes, else what was removed, then what was
+// added. A snapshot has added rows only.
+type Part string
+
+// The parts, in their order.
+const (
+	PartCDC    Part = "cdc"
+	PartRemove Part = "remove"
+	PartAdd    Part = "add"
+)
+
 // Position says how far a table was read: everything up to and including Row of File was handed out. It is ordered, JSON,
 // readable, and valid after columns, predicate or partition target changed.
 type Position struct {
 	TableID    string       `json:"table_id"`
 	Version    int64        `json:"version"`
 	Phase      Phase        `json:"phase"`
+	Part       Part         `json:"part"`
 	File       scanplan.Key `json:"file"`      // zero before the first file
 	Row        int64        `json:"row"`       // last physical row handed out; -1: none of this file; see FileDone
 	FileDone   bool         `json:"file_done"` // the whole file was handed out
@@ -32,12 +44,13 @@ type Position struct {
 	SchemaHash string       `json:"schema_hash"`
 }
 
-// Compare orders positions of one table by version, phase, file and row. What is finished comes after all its parts.
+// Compare orders positions of one table by version, phase, part, file and row. What is finished comes after all its parts.
 func (p Position) Compare(other Position) int {
 	return cmp.Or(
 		cmp.Compare(p.Version, other.Version),
 		cmp.Compare(p.Phase.order(), other.Phase.order()),
 		compareBools(p.Done, other.Done),
+		cmp.Compare(p.Part.order(), other.Part.order()),
 		p.File.Compare(other.File),
 		compareBools(p.FileDone, other.FileDone),
 		cmp.Compare(p.Row, other.Row),
@@ -49,6 +62,17 @@ func (p Phase) order() int {
 		return 1
 	}
 	return 0
+}
+
+func (p Part) order() int {
+	switch p {
+	case PartCDC:
+		return 0
+	case PartRemove:
+		return 1
+	default:
+		return 2
+	}
 }
 
 func compareBools(a, b bool) int {
@@ -84,6 +108,8 @@ func ParsePosition(text []byte) (Position, error) {
 		return Position{}, unreadable("version is negative")
 	case p.Phase != PhaseSnapshot && p.Phase != PhaseTail:
 		return Position{}, unreadable("phase is neither snapshot nor tail")
+	case p.Part != PartCDC && p.Part != PartRemove && p.Part != PartAdd:
+		return Position{}, unreadable("part is none of cdc, remove, add")
 	case p.Row < -1:
 		return Position{}, unreadable("row is below -1")
 	}

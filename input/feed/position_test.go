@@ -15,6 +15,7 @@ func anyPosition(t *rapid.T) Position {
 		TableID:    "t",
 		Version:    rapid.Int64Range(0, 2).Draw(t, "version"),
 		Phase:      rapid.SampledFrom([]Phase{PhaseSnapshot, PhaseTail}).Draw(t, "phase"),
+		Part:       rapid.SampledFrom([]Part{PartCDC, PartRemove, PartAdd}).Draw(t, "part"),
 		File:       scanplan.Key{ModificationTime: rapid.Int64Range(0, 1).Draw(t, "time"), Path: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "path")},
 		Row:        rapid.Int64Range(-1, 2).Draw(t, "row"),
 		FileDone:   rapid.Bool().Draw(t, "file done"),
@@ -46,7 +47,9 @@ func TestPositionsAscendOnTheWayThroughATable(t *testing.T) {
 		{Phase: PhaseSnapshot, File: a, Row: 9, FileDone: true},
 		{Phase: PhaseSnapshot, File: b, Row: -1, FileDone: true},
 		{Phase: PhaseSnapshot, File: b, Row: -1, FileDone: true, Done: true},
-		{Phase: PhaseTail, File: a, Row: 0},
+		{Phase: PhaseTail, Part: PartCDC, File: b, Row: 3, FileDone: true},
+		{Phase: PhaseTail, Part: PartRemove, Row: -1},
+		{Phase: PhaseTail, Part: PartAdd, File: a, Row: 0},
 		{Version: 1, Phase: PhaseSnapshot, Row: -1},
 	}
 	for i := range len(way) - 1 {
@@ -68,13 +71,15 @@ func TestPositionReadsBackFromItsText(t *testing.T) {
 
 func TestUnreadablePositionsSayWhy(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                              "reading a position",
-		"{}":                            "table_id is missing",
-		`{"table_id":"t","version":-1}`: "version is negative",
-		`{"table_id":"t","phase":"x"}`:  "phase is neither",
-		`{"table_id":"t","color":1}`:    "color",
-		`{"table_id":"t","phase":"tail","row":-2}`: "row is below",
-		`{"table_id":"t","table_id":"u"}`:          "duplicate",
+		"":                                "reading a position",
+		"{}":                              "table_id is missing",
+		`{"table_id":"t","version":-1}`:   "version is negative",
+		`{"table_id":"t","phase":"x"}`:    "phase is neither",
+		`{"table_id":"t","color":1}`:      "color",
+		`{"table_id":"t","phase":"tail"}`: "part is none of",
+		`{"table_id":"t","phase":"tail","part":"x"}`:            "part is none of",
+		`{"table_id":"t","phase":"tail","part":"add","row":-2}`: "row is below",
+		`{"table_id":"t","table_id":"u"}`:                       "duplicate",
 	} {
 		_, err := ParsePosition([]byte(text))
 		if deltaerr.KindOf(err) != deltaerr.Unresumable || !strings.Contains(err.Error(), want) {
@@ -84,7 +89,7 @@ func TestUnreadablePositionsSayWhy(t *testing.T) {
 }
 
 func FuzzParsePosition(f *testing.F) {
-	f.Add(`{"table_id":"t","version":3,"phase":"snapshot","file":{"modification_time":1,"path":"a"},"row":-1,"file_done":false,"done":false,"schema_hash":""}`)
+	f.Add(`{"table_id":"t","version":3,"phase":"snapshot","part":"add","file":{"modification_time":1,"path":"a"},"row":-1,"file_done":false,"done":false,"schema_hash":""}`)
 	f.Add(`{"table_id":"t"}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := ParsePosition([]byte(text))

@@ -19,14 +19,14 @@ func OpenSnapshot(ctx context.Context, c Config) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &snapshot{table: table, options: c.Scan, pinned: c.Open.Version != nil || c.Resume != nil}
-	s.position = Position{TableID: table.Snapshot().Metadata.ID, Version: table.Version(), Phase: PhaseSnapshot, Row: -1}
+	s := &snapshot{table: table, options: c.Scan, pinned: c.Open.Version != nil || c.Open.Timestamp != nil || c.Resume != nil}
+	s.position = Position{TableID: table.Snapshot().Metadata.ID, Version: table.Version(), Phase: PhaseSnapshot, Part: PartAdd, Row: -1}
 	if c.Resume != nil {
 		if s.position, err = resumeAt(s.position, *c.Resume, table); err != nil {
 			return nil, err
 		}
 	}
-	if s.scan, err = s.plan(ctx); err != nil {
+	if s.scan, err = table.Scan(ctx, c.Scan); err != nil {
 		return nil, err
 	}
 	s.position.SchemaHash = s.scan.Columns().Hash()
@@ -36,7 +36,7 @@ func OpenSnapshot(ctx context.Context, c Config) (Source, error) {
 
 // openVersion opens the version that the position is in, or the configured one.
 func openVersion(ctx context.Context, c Config) (*deltacore.Table, error) {
-	if c.Resume != nil && c.Open.Version == nil {
+	if c.Resume != nil && c.Open.Version == nil && c.Open.Timestamp == nil {
 		c.Open.Version = &c.Resume.Version
 	}
 	return deltacore.Open(ctx, c.URI, c.Open)
@@ -86,7 +86,7 @@ type snapshot struct {
 	stage    stage
 	position Position
 	emitted  int64           // rows handed out, for the limit
-	scan     *deltacore.Scan // nil: to be planned again, from position on
+	scan     *deltacore.Scan // of the whole version; nil: no read can follow
 	err      error           // of stage failed
 }
 
@@ -149,35 +149,24 @@ func (s *snapshot) begin(ctx context.Context) error {
 	if !ok {
 		return errClosed
 	}
-	if s.scan == nil {
-		release := s.run.until(ctx)
-		scan, err := s.plan(own)
-		release()
-		if err != nil {
-			return s.settle(ctx, err)
-		}
-		s.scan = scan
-	}
-	s.run.start(s.scan.Batches(own))
+	s.run.start(s.rest().Batches(own))
 	s.stage = reading
 	return nil
 }
 
-// plan lists the files from the position on.
-func (s *snapshot) plan(ctx context.Context) (*deltacore.Scan, error) {
-	o := s.options
-	if from := s.position.File; from.Path != "" {
-		o.From, o.FromRow = &from, s.position.Row+1
-		if s.position.FileDone {
-			from.Path += "\x00" // the least key behind the file: it is not opened again
-			o.FromRow = 0
-		}
+// rest is the scan behind the position.
+func (s *snapshot) rest() *deltacore.Scan {
+	limit := s.options.Limit
+	if limit != nil {
+		left := max(*limit-s.emitted, 0)
+		limit = &left
 	}
-	if o.Limit != nil {
-		left := max(*o.Limit-s.emitted, 0)
-		o.Limit = &left
+	from, row := s.position.File, s.position.Row+1
+	if s.position.FileDone {
+		from.Path += "\x00" // the least key behind the file: it is not opened again
+		row = 0
 	}
-	return s.table.Scan(ctx, o)
+	return s.scan.From(from, row, limit)
 }
 
 // read pulls one batch.
@@ -213,6 +202,7 @@ func (s *snapshot) event(b deltacore.Batch) Event {
 		Record: b.Record, Columns: s.scan.Columns(), Position: s.position, Operation: Read,
 		Version: s.table.Version(), CommitTimestamp: s.table.Timestamp(),
 		File: b.Task.File, FirstRow: b.FirstRow, Index: b.Index,
+		RowIDs: b.RowIDs, RowCommitVersions: b.RowCommitVersions,
 	}
 }
 
@@ -248,10 +238,12 @@ func (s *snapshot) settle(ctx context.Context, err error) error {
 	return err
 }
 
-// leave ends the read and waits until nothing of it is left running. The file list is let go with it.
+// leave ends the read and waits until nothing of it is left running. The file list is let go where no read can follow.
 func (s *snapshot) leave(next stage) {
 	s.run.end()
-	s.scan, s.stage = nil, next
+	if s.stage = next; next != waiting {
+		s.scan = nil
+	}
 }
 
 // Usage is what the table's store was asked for until now. Any goroutine may call it.

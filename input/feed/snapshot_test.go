@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -368,20 +369,61 @@ func TestEndOfAContextInterruptsNextWhichCanGoOn(t *testing.T) {
 }
 
 func TestCloseInterruptsNext(t *testing.T) {
-	f := faulty.New(store(t, table(t)))
-	s := open(t, Config{Open: deltacore.Options{Store: f}})
-	f.Add(faulty.Rule{Path: "*.parquet", Fault: faulty.Fault{Delay: time.Hour}})
-	_, err := s.Next(t.Context())
-	check(t, err)
-	failed := make(chan error)
-	go func() {
-		_, err := s.Next(context.Background())
-		failed <- err
-	}()
-	time.Sleep(10 * time.Millisecond)
-	check(t, s.Close())
-	if err := <-failed; err == nil || !strings.Contains(err.Error(), "the source was closed") {
-		t.Fatalf("want to be told of the close, got %v", err)
+	synctest.Test(t, func(t *testing.T) {
+		f := faulty.New(store(t, table(t)))
+		s := open(t, Config{Open: deltacore.Options{Store: f}})
+		f.Add(faulty.Rule{Path: "*.parquet", Fault: faulty.Fault{Delay: time.Hour}})
+		_, err := s.Next(t.Context())
+		check(t, err)
+		began := time.Now()
+		failed := make(chan error)
+		go func() {
+			_, err := s.Next(context.Background())
+			failed <- err
+		}()
+		synctest.Wait() // Next is waiting for the store
+		check(t, s.Close())
+		if err := <-failed; err == nil || !strings.Contains(err.Error(), "the source was closed") {
+			t.Fatalf("want to be told of the close, got %v", err)
+		}
+		if took := time.Since(began); took > 0 {
+			t.Fatalf("want no wait for the store, got %s", took)
+		}
+	})
+}
+
+// TestNothingIsPlannedAgainAfterAFailure lets each call fail in turn: only data files are read after the source was opened.
+func TestNothingIsPlannedAgainAfterAFailure(t *testing.T) {
+	for n := 1; ; n++ {
+		f := faulty.New(store(t, table(t)))
+		s := open(t, Config{Open: deltacore.Options{Store: f}, Scan: deltacore.ScanOptions{BatchRows: 2, Workers: 1}})
+		opening := len(f.Calls())
+		f.Add(faulty.FailCall(n, faulty.Broken))
+		_, failures := s.persist()
+		for _, c := range f.Calls()[opening:] {
+			if strings.Contains(c.Path, "_delta_log") {
+				t.Fatalf("call %d: want the log left alone, got %v", n, c)
+			}
+		}
+		if failures == 0 {
+			return
+		}
+	}
+}
+
+func TestLimitCountsOverInterruptions(t *testing.T) {
+	limit := int64(7)
+	for n := 1; ; n++ {
+		f := faulty.New(store(t, table(t)))
+		s := open(t, Config{Open: deltacore.Options{Store: f}, Scan: deltacore.ScanOptions{BatchRows: 2, Workers: 1, Limit: &limit}})
+		f.Add(faulty.FailCall(n, faulty.Broken))
+		ids, failures := s.persist()
+		if want := []int64{0, 1, 2, 3, 4, 5, 6}; !slices.Equal(want, ids) {
+			t.Fatalf("call %d: want %v, got %v", n, want, ids)
+		}
+		if failures == 0 {
+			return
+		}
 	}
 }
 

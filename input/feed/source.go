@@ -66,6 +66,9 @@ type Rows struct {
 	File            string  // as in the log, decoded
 	FirstRow        int64   // physical row of the first row in the file
 	Index           []int64 // physical row of each row; nil when consecutive
+
+	// One number a row (row tracking); nil unless asked for.
+	RowIDs, RowCommitVersions []int64
 }
 
 // Progress is a position that moved without rows: a file or a version was finished.

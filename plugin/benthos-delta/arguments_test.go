@@ -111,13 +111,18 @@ func TestWrongDeltaArgumentsHaveStatusTwo(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "delta needs a command: scan, inspect or docs"},
+		{nil, "delta needs a command: scan, inspect, history, position or docs"},
 		{[]string{"dance"}, "there is no command delta dance"},
 		{[]string{"scan"}, "delta scan takes one table URI, got 0"},
 		{[]string{"scan", "a", "b"}, "delta scan takes one table URI, got 2"},
 		{[]string{"scan", "a", "--format", "xml"}, `--format must be one of [json arrow count], got "xml"`},
 		{[]string{"scan", "a", "--limit", "-1"}, "delta_lake.limit: must be at least 0, got -1"},
 		{[]string{"scan", "a", "--version", "x"}, `delta_lake.version: must be a whole number, got "x"`},
+		{[]string{"scan", "a", "--timestamp", "noon"}, `delta_lake.timestamp: "noon" is not a point in time: ` +
+			"write 2024-05-01T12:00:00Z, 2024-05-01 12:00:00 (UTC) or 2024-05-01"},
+		{[]string{"history", "a", "--timestamp", "2024-05-01", "--version", "1"}, "delta_lake.timestamp: cannot go together with " +
+			"delta_lake.version: leave one of them out"},
+		{[]string{"history", "a", "--format", "count"}, `--format must be one of [text json], got "count"`},
 		{[]string{"scan", "a", "--set", "batch_rows"}, `"batch_rows" is not an assignment: write field=value`},
 		{[]string{"scan", "a", "--fast"}, "there is no flag --fast"},
 		{[]string{"inspect", "a", "--columns", "b"}, "there is no flag --columns"},

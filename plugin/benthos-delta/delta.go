@@ -66,42 +66,62 @@ func deltaApp(s streams) *cli.App {
 			if c.NArg() > 0 {
 				return usagef("there is no command delta %s", c.Args().First())
 			}
-			return usagef("delta needs a command: scan, inspect or docs")
+			return usagef("delta needs a command: scan, inspect, history, position or docs")
 		},
 	}
 }
 
 func deltaCommands() []*cli.Command {
-	commands := []*cli.Command{scanCommand(), inspectCommand(), docsCommand()}
+	commands := []*cli.Command{scanCommand(), inspectCommand(), historyCommand(), positionCommand(), docsCommand()}
+	complete(commands)
+	return commands
+}
+
+func complete(commands []*cli.Command) {
 	for _, c := range commands {
 		c.OnUsageError, c.HideHelpCommand = asUsageError, true
+		complete(c.Subcommands)
 	}
-	return commands
 }
 
 func asUsageError(_ *cli.Context, err error, _ bool) error { return usageError{err} }
 
 // flagsFirst moves a command's flags before its other arguments, where the library looks for them.
 func flagsFirst(args []string) ([]string, error) {
-	if len(args) < 2 {
+	command, named := named(deltaCommands(), args[1:])
+	if command == nil {
 		return args, nil
 	}
-	commands := deltaCommands()
-	i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.Name == args[1] })
-	if i < 0 {
-		return args, nil
-	}
-	flags, rest, err := separate(commands[i].Flags, args[2:])
+	own := args[:1+named]
+	flags, rest, err := separate(command.Flags, args[1+named:])
 	if errors.Is(err, errHelp) {
-		return append(args[:2:2], "--help"), nil
+		return append(slices.Clip(own), "--help"), nil
 	}
-	return slices.Concat(args[:2], flags, []string{"--"}, rest), err
+	return slices.Concat(own, flags, []string{"--"}, rest), err
+}
+
+// named returns the command that args begin with, or its command that they go on with, and the number of names; nil: args do
+// not name a command that can run.
+func named(commands []*cli.Command, args []string) (*cli.Command, int) {
+	if len(args) == 0 {
+		return nil, 0
+	}
+	i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.Name == args[0] })
+	if i < 0 {
+		return nil, 0
+	}
+	if len(commands[i].Subcommands) == 0 {
+		return commands[i], 1
+	}
+	command, n := named(commands[i].Subcommands, args[1:])
+	return command, n + 1
 }
 
 // settingFlags are shared by the commands that open a table.
 func settingFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "version", Usage: "the table version to read (default: the latest)"},
+		&cli.StringFlag{Name: "timestamp", Usage: "read the version of a point in time: the newest one committed at or before it"},
 		&cli.StringSliceFlag{Name: "set", Usage: "set a field of the input, as in --set scan.memory_limit=128MiB"},
 	}
 }
@@ -112,7 +132,7 @@ func settings(c *cli.Context) (configspec.Config, error) {
 		return configspec.Config{}, usagef("delta %s takes one table URI, got %d", c.Command.Name, c.NArg())
 	}
 	assignments := append(c.StringSlice("set"), "uri="+c.Args().First())
-	for _, name := range []string{"version", "columns", "limit"} {
+	for _, name := range []string{"version", "timestamp", "columns", "limit"} {
 		if c.IsSet(name) {
 			assignments = append(assignments, name+"="+c.String(name))
 		}
@@ -131,7 +151,7 @@ func settings(c *cli.Context) (configspec.Config, error) {
 // open opens the table of a configuration. What was passed over is told on the command's error stream.
 func open(c *cli.Context, config configspec.Config, budget *exec.Budget) (*deltacore.Table, error) {
 	return deltacore.Open(c.Context, config.URI, deltacore.Options{
-		Version: config.Version, Budget: budget,
+		Version: config.Version, Timestamp: config.Timestamp, AllowedExternalPaths: config.AllowedExternalPaths, Budget: budget,
 		Warn: func(msg string) { fmt.Fprintln(c.App.ErrWriter, "warning:", msg) },
 	})
 }

@@ -25,9 +25,13 @@ func (i inspection) writeJSON(w io.Writer) error {
 	return writing(err)
 }
 
-// writeText writes an overview, the columns and the properties, for people.
+// writeText writes an overview, the features, the columns and the properties, for people.
 func (i inspection) writeText(w io.Writer) error {
-	parts := []string{i.overview().Render(), i.columns()}
+	parts := []string{i.overview().Render()}
+	if len(i.Features) > 0 {
+		parts = append(parts, i.features().Render())
+	}
+	parts = append(parts, i.columns())
 	if len(i.Properties) > 0 {
 		parts = append(parts, i.properties().Render())
 	}
@@ -46,17 +50,64 @@ func (i inspection) overview() table.Writer {
 		{"version", strconv.FormatInt(i.Version, 10)},
 		{"timestamp", i.Timestamp},
 		{"protocol", fmt.Sprintf("reader %d, writer %d", i.Protocol.MinReaderVersion, i.Protocol.MinWriterVersion)},
-		{"reader features", listed(i.Protocol.ReaderFeatures)},
-		{"writer features", listed(i.Protocol.WriterFeatures)},
-		{"not supported", listed(i.Protocol.Unsupported)},
+		{"can be read", i.readable()},
 		{"partitioned by", listed(i.PartitionColumns)},
+		{"column mapping", i.ColumnMapping},
 		{"files", humanize.Comma(i.Files)},
-		{"bytes", fmt.Sprintf("%s (%s)", humanize.Comma(i.Bytes), humanize.IBytes(uint64(max(i.Bytes, 0))))},
+		{"bytes", fmt.Sprintf("%s (%s)", humanize.Comma(i.Bytes), bytesText(i.Bytes))},
 		{"rows", rows},
-		{"deletion vectors", humanize.Comma(i.DeletionVectors)},
+		{"deletion vectors", i.deletionVectors()},
 		{"checkpoints", listed(i.Checkpoints)},
+		{"read from", i.base()},
+		{"in-commit times", i.InCommitTimestamp.String()},
 	} {
 		t.AppendRow(table.Row{line[0], line[1]})
+	}
+	return t
+}
+
+func (i inspection) readable() string {
+	if i.Problem != nil {
+		return "no: " + *i.Problem
+	}
+	return "yes"
+}
+
+func (i inspection) deletionVectors() string {
+	if i.DeletionVectors == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%s (%s deleted rows)", humanize.Comma(i.DeletionVectors), humanize.Comma(i.DeletedRows))
+}
+
+// base says what the version is rebuilt from.
+func (i inspection) base() string {
+	if i.Checkpoint == nil {
+		return "the commits alone"
+	}
+	return fmt.Sprintf("the %s checkpoint of version %d", i.Checkpoint.Kind, i.Checkpoint.Version)
+}
+
+func (t inCommitTimestamp) String() string {
+	switch {
+	case !t.Enabled:
+		return "off"
+	case t.Since == nil:
+		return "on"
+	default:
+		return fmt.Sprintf("on, since version %d", *t.Since)
+	}
+}
+
+func (i inspection) features() table.Writer {
+	t := plainTable()
+	t.AppendHeader(table.Row{"feature", "for", "supported"})
+	for _, f := range i.Features {
+		supported := "yes"
+		if !f.Supported {
+			supported = "no: " + f.Reason
+		}
+		t.AppendRow(table.Row{f.Name, f.For, supported})
 	}
 	return t
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"runtime"
 
 	"github.com/apache/arrow-go/v18/arrow/ipc"
@@ -61,10 +63,7 @@ func scan(c *cli.Context, config configspec.Config, format string) error {
 	default:
 		err = writeJSON(c.Context, out, jsonScan{table, options, config.Values, budget})
 	}
-	if flushErr := writing(out.Flush()); err == nil {
-		err = flushErr
-	}
-	return err
+	return cmp.Or(err, writing(out.Flush())) // it writes in any case
 }
 
 func writing(err error) error {
@@ -96,7 +95,10 @@ func writeJSON(ctx context.Context, out *bufio.Writer, j jsonScan) error {
 		Workers: runtime.GOMAXPROCS(0), Budget: j.budget,
 		Size: func(chunk []byte) int64 { return int64(len(chunk)) },
 	}
-	for chunk, err := range exec.Ordered(ctx, scan.Batches(ctx), o, linesOf(encoder)) {
+	chunks := exec.Scoped(ctx, func(ctx context.Context) iter.Seq2[[]byte, error] {
+		return exec.Ordered(ctx, scan.Batches(ctx), o, linesOf(encoder))
+	})
+	for chunk, err := range chunks {
 		if err != nil {
 			return err
 		}
@@ -107,18 +109,24 @@ func writeJSON(ctx context.Context, out *bufio.Writer, j jsonScan) error {
 	return nil
 }
 
-// linesOf encodes a batch, which it takes over, as one chunk of lines; none if it has no rows.
+// chunkBytes is the largest chunk of several lines: text can be many times the size of the batch that it is made of.
+const chunkBytes = 4 << 20
+
+// linesOf encodes a batch, which it takes over, as chunks of lines; none if it has no rows.
 func linesOf(encoder *encode.Encoder) func(context.Context, deltacore.Batch, func([]byte) error) error {
 	return func(_ context.Context, b deltacore.Batch, emit func([]byte) error) error {
 		defer b.Record.Release()
-		if b.Record.NumRows() == 0 {
-			return nil
+		for part := (encode.Part{Bytes: chunkBytes}); part.From < int(b.Record.NumRows()); {
+			chunk, rows, err := encoder.Lines(b.Record, part)
+			if err != nil {
+				return encode.Locate(err, func(row int) (string, int64) { return b.Task.File, b.PhysicalRow(row) })
+			}
+			if err := emit(chunk); err != nil {
+				return err
+			}
+			part.From += rows
 		}
-		chunk, err := encoder.Lines(b.Record)
-		if err != nil {
-			return err
-		}
-		return emit(chunk)
+		return nil
 	}
 }
 

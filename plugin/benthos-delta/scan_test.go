@@ -62,7 +62,7 @@ func TestScanArrowHoldsTheRowsOfScanJSON(t *testing.T) {
 	encoder := encoderOf(t, orders)
 	var got strings.Builder
 	for r.Next() {
-		lines, err := encoder.Lines(r.RecordBatch())
+		lines, _, err := encoder.Lines(r.RecordBatch(), encode.Part{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,8 +19,10 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"benthos-delt
 // TestScript runs testdata/script/*.txtar. Beside the commands of testscript they have:
 //
 //	copytree SOURCE TARGET    copies a directory
+//	clone SOURCE TARGET       makes a table whose log is that of another one and points to its files
 //	truncate FILES BYTES      cuts the files of a pattern; a negative number is counted from their end
-//	settime DIRECTORY TIME    sets the modification time of every file
+//	settime FILES TIME        sets the modification time of the files of a pattern, and of all in its directories
+//	calm                      the last command logged no warning or error, except that the engine was slow to end
 func TestScript(t *testing.T) {
 	root := moduleRoot(t)
 	testscript.Run(t, testscript.Params{
@@ -33,14 +37,43 @@ func TestScript(t *testing.T) {
 			"copytree": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(os.CopyFS(ts.MkAbs(args[1]), os.DirFS(ts.MkAbs(args[0]))))
 			},
+			"clone": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(clone(ts.MkAbs(args[0]), ts.MkAbs(args[1])))
+			},
 			"truncate": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(truncate(ts.MkAbs(args[0]), args[1]))
 			},
 			"settime": func(ts *testscript.TestScript, _ bool, args []string) {
-				ts.Check(setTime(ts.MkAbs(args[0]), args[1]))
+				ts.Check(setTimes(ts.MkAbs(args[0]), args[1]))
+			},
+			"calm": func(ts *testscript.TestScript, _ bool, _ []string) {
+				ts.Check(calm(ts.ReadFile("stderr")))
 			},
 		},
 	})
+}
+
+// clone copies the commits, not the checkpoints, and makes the paths of files absolute.
+func clone(source, target string) error {
+	commits, err := filepath.Glob(filepath.Join(source, "_delta_log", "*.json"))
+	if err != nil {
+		return err
+	}
+	log := filepath.Join(target, "_delta_log")
+	if err := os.MkdirAll(log, 0o700); err != nil {
+		return err
+	}
+	for _, commit := range commits {
+		text, err := os.ReadFile(commit)
+		if err != nil {
+			return err
+		}
+		absolute := strings.ReplaceAll(string(text), `"path":"`, `"path":"file://`+filepath.ToSlash(source)+"/")
+		if err := os.WriteFile(filepath.Join(log, filepath.Base(commit)), []byte(absolute), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func truncate(pattern, bytes string) error {
@@ -68,17 +101,38 @@ func truncate(pattern, bytes string) error {
 	return nil
 }
 
-func setTime(dir, text string) error {
+func setTimes(pattern, text string) error {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		return err
 	}
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	matches, err := filepath.Glob(pattern)
+	for _, match := range matches {
+		err = errors.Join(err, setTime(match, at))
+	}
+	return err
+}
+
+func setTime(path string, at time.Time) error {
+	return filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		return os.Chtimes(path, at, at)
 	})
+}
+
+// slowEnd is what the engine says of itself when the machine is busy as it ends.
+const slowEnd = "Service failed to close HTTP server gracefully in time"
+
+func calm(log string) error {
+	for line := range strings.Lines(log) {
+		complains := strings.Contains(line, "level=warning") || strings.Contains(line, "level=error")
+		if complains && !strings.Contains(line, slowEnd) {
+			return errors.New("want no warnings and no errors, got " + line)
+		}
+	}
+	return nil
 }
 
 func moduleRoot(t *testing.T) string {

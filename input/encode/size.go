@@ -1,14 +1,17 @@
-package input
+package encode
 
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 )
 
-// recordBytes estimates the bytes of a record's own rows: of a slice, not of the buffers that it is cut from.
-func recordBytes(record arrow.RecordBatch) (n int64) {
+// ValueBytes estimates the bytes that the values of a record take in Arrow: of a slice its own ones, not those of the buffers
+// that it is cut from.
+func ValueBytes(record arrow.RecordBatch) int64 { return valueBytes(record, 0, record.NumRows()) }
+
+func valueBytes(record arrow.RecordBatch, from, to int64) (n int64) {
 	for _, column := range record.Columns() {
-		n += arrayBytes(column, 0, int64(column.Len()))
+		n += arrayBytes(column, from, to)
 	}
 	return n
 }
