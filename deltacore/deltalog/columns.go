@@ -76,7 +76,11 @@ func (g group) member(name string) (path string, column arrow.Array) {
 	if g.column == nil {
 		return path, nil
 	}
-	i, ok := g.column.DataType().(*arrow.StructType).FieldIdx(name)
+	t, ok := g.column.DataType().(*arrow.StructType)
+	if !ok {
+		return path, nil
+	}
+	i, ok := t.FieldIdx(name)
 	if !ok {
 		return path, nil
 	}

@@ -2,6 +2,7 @@ package deltalog
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -28,7 +29,7 @@ func compacted(files map[string][]byte, first, last int64) []byte {
 				a, err := action.NewScanner(strings.NewReader(line)).Next()
 				f, isFile := fileActionOf(testRoot, a)
 				switch {
-				case err == io.EOF || isFile && (f.add == nil) != removes:
+				case errors.Is(err, io.EOF) || isFile && (f.add == nil) != removes:
 				case isFile:
 					words[f.fileKey] = line
 				case a.Protocol != nil:
