@@ -89,9 +89,12 @@ func (t *Table) plan(o ScanOptions) (*Scan, error) {
 // layout chooses the columns and checks what the schema says about finding and widening them.
 func (t *Table) layout(o ScanOptions) (datafile.Layout, error) {
 	m := t.snapshot.Metadata
-	l := datafile.Layout{Root: t.uri, PartitionColumns: m.PartitionColumns, Columns: &schema.Struct{}}
+	l := datafile.Layout{Root: t.uri, Columns: &schema.Struct{}}
 	all, err := t.Schema()
 	if err != nil {
+		return l, err
+	}
+	if l.PartitionColumns, err = all.PartitionNames(m.PartitionColumns); err != nil {
 		return l, err
 	}
 	if l.Mapping, err = action.ColumnMapping(t.snapshot.Protocol, m); err != nil {
@@ -153,6 +156,9 @@ func (s *Scan) ArrowSchema() *arrow.Schema { return s.arrow }
 
 // Files is the number of active files of the version, or of those that the commit added.
 func (s *Scan) Files() int { return s.files.Len() }
+
+// Bytes is the size of those files.
+func (s *Scan) Bytes() int64 { return s.files.Bytes() }
 
 // Tasks yields the files to read, in canonical order.
 func (s *Scan) Tasks() iter.Seq[scanplan.FileTask] {

@@ -1,6 +1,7 @@
 package deltacore
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"time"
@@ -50,6 +51,9 @@ func Open(ctx context.Context, uri string, o Options) (*Table, error) {
 		return nil, err
 	}
 	t, err := open(ctx, location, o)
+	if deltaerr.KindOf(err) == deltaerr.NotFound && o.Store == nil && location.Scheme == storage.SchemeFile {
+		err = cmp.Or(misplaced(uri, location), err)
+	}
 	if err != nil {
 		return nil, deltaerr.Annotate(err, deltaerr.Table(location.String()))
 	}
@@ -88,8 +92,8 @@ func storeFor(uri storage.URI, given storage.Store) (storage.Store, error) {
 
 func openStore(uri storage.URI) (storage.Store, error) {
 	if uri.Scheme != "file" {
-		return nil, deltaerr.New(deltaerr.Unsupported, "this release reads local tables only",
-			deltaerr.Hint("copy the table to a local directory, or use a release with S3"))
+		return nil, deltaerr.New(deltaerr.Unsupported, "S3 is not supported yet",
+			deltaerr.Hint("copy the table to a local directory"))
 	}
 	return storage.NewLocal(uri)
 }

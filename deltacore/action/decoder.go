@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -142,7 +143,7 @@ func (d *decoder) raw() ([]byte, error) {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1], nil
 	}
-	d.scratch, err = unescape(d.scratch[:0], quoted)
+	d.scratch, err = unescape(slices.Grow(d.scratch[:0], len(quoted)), quoted)
 	return d.scratch, err
 }
 

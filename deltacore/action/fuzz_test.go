@@ -38,7 +38,7 @@ func FuzzScanner(f *testing.F) {
 				}
 				return
 			}
-			if line := lines[s.Line()-1]; !json.Valid(line) {
+			if line := lines[s.line-1]; !json.Valid(line) {
 				t.Fatalf("want %q refused, got %s", line, show(a))
 			}
 		}

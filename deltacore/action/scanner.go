@@ -6,19 +6,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
 
 const (
 	// maxLine bounds the memory of a scanner. Real lines reach 8 MiB (a metaData with a very wide schema).
-	maxLine = 1 << 30
+	maxLine = 64 << 20
 	// chunk is what is read at once. Lines that are longer are put together in a second buffer.
 	chunk = 64 << 10
+	// maxKept is the largest buffer that is kept for the lines to come.
+	maxKept = 1 << 20
 )
 
 // Scanner reads the actions of a commit, one line at a time. It holds one line and the action in it and no more, so its
-// memory is about twice the longest line; a line of more than 1 GiB is refused. Texts that repeat from line to line, the
+// memory is at most about four times the longest line; a line of more than 64 MiB is refused. Texts that repeat from line to line, the
 // partition values, are held once. A Scanner is for one goroutine.
 type Scanner struct {
 	src   *bufio.Reader
@@ -53,9 +56,6 @@ func (s *Scanner) Reset(r io.Reader) {
 // OmitStats leaves Add.Stats empty from now on: statistics are most of a line, and only pruning needs them (C7).
 func (s *Scanner) OmitStats() { s.dec.omitStats = true }
 
-// Line returns the number of the line that the last action or error came from, counted from 1.
-func (s *Scanner) Line() int64 { return s.line }
-
 // Next returns the next action, io.EOF after the last one. A line that is cut, or is no JSON object with at most one
 // action, is a deltaerr Corrupt naming the line number (L9). Blank lines, unknown actions and actions without a value
 // are passed over (A1). Errors of the reader are returned as they are. After an error, every call returns it again.
@@ -83,7 +83,9 @@ func (s *Scanner) Next() (Action, error) {
 // readLine returns the next line, valid until the next call. The last one may lack its newline.
 func (s *Scanner) readLine() ([]byte, error) {
 	s.line++
-	s.long = s.long[:0]
+	if s.long = s.long[:0]; cap(s.long) > maxKept {
+		s.long, s.dec.scratch = nil, nil
+	}
 	for {
 		part, err := s.src.ReadSlice('\n')
 		if len(s.long)+len(part) > s.limit {
@@ -96,6 +98,9 @@ func (s *Scanner) readLine() ([]byte, error) {
 			return part, nil
 		case !whole && !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
+		}
+		if cap(s.long)-len(s.long) < len(part) { // append grows large slices by a quarter, which leaves four times as much behind
+			s.long = slices.Grow(s.long, max(len(part), len(s.long)))
 		}
 		if s.long = append(s.long, part...); whole {
 			return s.long, nil

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -129,8 +130,8 @@ func TestScannerPassesOverBlankAndUnknownLines(t *testing.T) {
 	text := "\n \t\r\n{}\n" + `{"future":{"x":1}}` + "\r\n" + `{"add":null}` + "\n" + `{"txn":{"appId":"a","version":1}}` + "\r\n\n" + `{"add":{"path":"f"}}`
 	s := NewScanner(strings.NewReader(text))
 	for _, want := range []int64{6, 8} {
-		if _, err := s.Next(); err != nil || s.Line() != want {
-			t.Errorf("want an action in line %d, got line %d, %v", want, s.Line(), err)
+		if _, err := s.Next(); err != nil || s.line != want {
+			t.Errorf("want an action in line %d, got line %d, %v", want, s.line, err)
 		}
 	}
 	if _, err := s.Next(); !errors.Is(err, io.EOF) {
@@ -267,6 +268,32 @@ func TestScannerRefusesALineAboveItsBound(t *testing.T) {
 	}
 }
 
+// TestALongLineTakesAFewTimesItsLength: most of it are statistics, whose quotes are escaped. What is allocated in all is a
+// bound of what is held.
+func TestALongLineTakesAFewTimesItsLength(t *testing.T) {
+	const size = 12 << 20
+	stats := strings.Repeat(`\"a\":1,`, size/10)
+	lines := map[string]string{
+		"decoded":     `{"add":{"path":"f","stats":"` + stats + `"}}`,
+		"passed over": `{"commitInfo":{"x":"` + stats + `"}}`,
+	}
+	for name, most := range map[string]uint64{"decoded": 6, "passed over": 4} {
+		s := NewScanner(strings.NewReader(lines[name]), KindAdd)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := s.Next(); err != nil && err != io.EOF { //nolint:errorlint // the end itself
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if got, length := after.TotalAlloc-before.TotalAlloc, uint64(len(lines[name])); got > most*length {
+			t.Errorf("%s: want at most %d times the line, got %d bytes for %d", name, most, got, length)
+		}
+		if _, err := s.readLine(); err != io.EOF || s.long != nil { //nolint:errorlint // the end itself
+			t.Errorf("%s: want nothing kept of the line, got %d bytes, %v", name, cap(s.long), err)
+		}
+	}
+}
+
 func TestScannerReturnsTheErrorOfItsReader(t *testing.T) {
 	for _, broken := range []error{errors.New("connection reset"), fmt.Errorf("the stream was cut: %w", io.EOF)} {
 		text := `{"add":{"path":"f"}}` + "\n" + `{"add":{"path":"g"}}`
@@ -307,8 +334,8 @@ func TestResetScannerStartsAnew(t *testing.T) {
 		t.Fatal("want an error")
 	}
 	s.Reset(strings.NewReader(`{"add":{"path":"f"}}` + "\n" + `{"txn":{"appId":"a"}}`))
-	if a, err := s.Next(); err != nil || a.Txn == nil || s.Line() != 2 {
-		t.Errorf("want the txn of line 2, got %v in line %d", err, s.Line())
+	if a, err := s.Next(); err != nil || a.Txn == nil || s.line != 2 {
+		t.Errorf("want the txn of line 2, got %v in line %d", err, s.line)
 	}
 }
 

@@ -28,6 +28,7 @@ type wantedField struct {
 type fileForm struct {
 	mapping  schema.Mapping
 	calendar calendar
+	room     *room
 }
 
 func (w wantedField) column() deltaerr.Attr { return deltaerr.Column(w.path) }

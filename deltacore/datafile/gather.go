@@ -50,7 +50,7 @@ func (r runs) shifted(by int) runs {
 	return list
 }
 
-// gather copies rows of an array. It knows the layouts of schema.ArrowType and costs two or three allocations an array,
+// gather copies rows of an array. It knows the layouts of parquetio.Field and costs two or three allocations an array,
 // however many runs there are. It borrows d; the caller releases the result.
 func gather(mem memory.Allocator, d arrow.ArrayData, rows runs) (arrow.ArrayData, error) {
 	g := gatherer{mem: mem, rows: rows.shifted(d.Offset()), n: rows.rows()}
@@ -63,6 +63,8 @@ func gather(mem memory.Allocator, d arrow.ArrayData, rows runs) (arrow.ArrayData
 		return g.lists(d)
 	case *arrow.StringType, *arrow.BinaryType:
 		return g.bytes(d)
+	case *arrow.FixedSizeBinaryType:
+		return g.made(d, g.chunks(d.Buffers()[1], t.ByteWidth))
 	case *arrow.BooleanType:
 		return g.made(d, g.bits(d.Buffers()[1]))
 	case arrow.FixedWidthDataType:
@@ -164,6 +166,16 @@ func fixedValues[T arrow.FixedWidthType](g gatherer, source *memory.Buffer) *mem
 	at := 0
 	for _, r := range g.rows {
 		at += copy(to[at:], from[r.from:r.to])
+	}
+	return out
+}
+
+// chunks copies values of a width in bytes.
+func (g gatherer) chunks(source *memory.Buffer, width int) *memory.Buffer {
+	out := g.buffer(g.n * width)
+	at := 0
+	for _, r := range g.rows {
+		at += copy(out.Bytes()[at:], source.Bytes()[r.from*width:r.to*width])
 	}
 	return out
 }

@@ -1,15 +1,12 @@
 package datafile
 
 import (
-	"fmt"
-	"math"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 	"github.com/benthos-delta/benthos-delta/deltacore/parquetio"
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
 )
@@ -46,7 +43,7 @@ func bindBytes(f parquetio.Field, w wantedField) (converter, bool) {
 	switch t := f.Type.(type) {
 	case *arrow.FixedSizeBinaryType:
 		plain := f.Physical == "FIXED_LEN_BYTE_ARRAY" && (f.Logical == "" || f.Logical == "UUID")
-		return fixedToBinary(w.out, t.ByteWidth), plain && w.out.ID() == arrow.BINARY
+		return fixedToBinary(w, t.ByteWidth), plain && w.out.ID() == arrow.BINARY
 	case *arrow.StringType, *arrow.BinaryType:
 		if t.ID() == w.out.ID() {
 			return nil, !isNumber(f)
@@ -66,11 +63,10 @@ func retype(typ arrow.DataType) converter {
 }
 
 // fixedToBinary gives values of one width offsets.
-func fixedToBinary(typ arrow.DataType, width int) converter {
+func fixedToBinary(w wantedField, width int) converter {
 	return func(mem memory.Allocator, d arrow.ArrayData) (arrow.ArrayData, error) {
-		if d.Len() > math.MaxInt32/width {
-			return nil, deltaerr.New(deltaerr.Unsupported,
-				fmt.Sprintf("%d values of %d bytes are too many for one batch", d.Len(), width), deltaerr.Hint("lower batch_rows"))
+		if err := w.from.room.check(d.Len() * width); err != nil {
+			return nil, err
 		}
 		offsets := memory.NewResizableBuffer(mem)
 		defer offsets.Release()
@@ -79,6 +75,6 @@ func fixedToBinary(typ arrow.DataType, width int) converter {
 		for i := range ends {
 			ends[i] = int32(i * width)
 		}
-		return array.NewData(typ, d.Len(), []*memory.Buffer{bitmap(d), offsets, d.Buffers()[1]}, nil, d.NullN(), 0), nil
+		return array.NewData(w.out, d.Len(), []*memory.Buffer{bitmap(d), offsets, d.Buffers()[1]}, nil, d.NullN(), 0), nil
 	}
 }

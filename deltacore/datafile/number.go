@@ -1,11 +1,15 @@
 package datafile
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 	"github.com/benthos-delta/benthos-delta/deltacore/parquetio"
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
 )
@@ -85,14 +89,39 @@ func rescale(from *arrow.Decimal128Type, to schema.Decimal, out arrow.DataType) 
 	if more < 0 || to.Precision-to.Scale < int(from.Precision-from.Scale) {
 		return nil, false
 	}
-	switch {
-	case more == 0 && to.Precision == int(from.Precision):
-		return nil, true
-	case more == 0:
-		return retype(out), true
+	if more == 0 {
+		return func(_ memory.Allocator, d arrow.ArrayData) (arrow.ArrayData, error) {
+			if err := checkDigits(d, from); err != nil {
+				return nil, err
+			}
+			return array.NewData(out, d.Len(), d.Buffers(), nil, d.NullN(), d.Offset()), nil
+		}, true
 	}
 	factor := decimal128.GetScaleMultiplier(more)
 	return each(out, func(v decimal128.Num) (decimal128.Num, bool) { return v.Mul(factor), fits(v, from.Precision) }), true
+}
+
+// checkDigits refuses values of more digits than the column of the file has: nobody can say what was meant.
+func checkDigits(d arrow.ArrayData, typ *arrow.Decimal128Type) error {
+	limit := int64(math.MaxInt64)
+	if typ.Precision <= 18 {
+		limit = int64(decimal128.GetScaleMultiplier(int(typ.Precision)).LowBits())
+	}
+	valid := validOf(d)
+	for i, v := range arrow.GetValues[decimal128.Num](d, 1) {
+		if low := int64(v.LowBits()); v.HighBits() == low>>63 && low < limit && low > -limit {
+			continue
+		}
+		if valid(i) && !fits(v, typ.Precision) {
+			return tooManyDigits(v, typ)
+		}
+	}
+	return nil
+}
+
+func tooManyDigits(v decimal128.Num, typ *arrow.Decimal128Type) error {
+	return deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("the value %s has more digits than DECIMAL(%d,%d)",
+		v.ToString(typ.Scale), typ.Precision, typ.Scale))
 }
 
 // fits says whether v has at most precision digits.

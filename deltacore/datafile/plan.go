@@ -2,6 +2,7 @@ package datafile
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -20,6 +21,7 @@ type plan struct {
 	leaves  []int // to read
 	columns []column
 	tracked *tracked // nil: row ids are not wanted
+	room    room
 }
 
 // column makes one column of the output.
@@ -38,7 +40,7 @@ func (r *Reader) plan(file *parquetio.File, task scanplan.FileTask) (*plan, erro
 		return nil, err
 	}
 	var wanted []wantedField
-	form := fileForm{mapping: r.layout.Mapping, calendar: calendarOf(file)}
+	form := fileForm{mapping: r.layout.Mapping, calendar: calendarOf(file), room: &p.room}
 	for i, c := range r.columns {
 		if !r.partition[i] {
 			wanted = append(wanted, wantedField{c, c.Name, r.schema.Field(i).Type, form})
@@ -71,11 +73,27 @@ func (r *Reader) addColumns(p *plan, members []member, task scanplan.FileTask) e
 			p.columns, members = append(p.columns, column{member: members[0]}), members[1:]
 			continue
 		}
-		value, err := partitionValue(c, task.PartitionValues[r.layout.Mapping.PhysicalName(c)])
+		value, err := partitionValue(c, r.partitionText(c, task.PartitionValues))
 		if err != nil {
 			return err
 		}
 		p.columns = append(p.columns, column{constant: &constant{field: c, value: value}})
+	}
+	return nil
+}
+
+// partitionText finds the value of a column. Where the table does not map its columns, a writer may have spelled its name in
+// another case.
+func (r *Reader) partitionText(c schema.Field, values map[string]*string) *string {
+	name := r.layout.Mapping.PhysicalName(c)
+	text, ok := values[name]
+	if ok || r.layout.Mapping == schema.MapByName || r.layout.Mapping == schema.MapByID {
+		return text
+	}
+	for key, text := range values {
+		if strings.EqualFold(key, name) {
+			return text
+		}
 	}
 	return nil
 }
@@ -149,21 +167,30 @@ func (p *plan) convert(record arrow.RecordBatch) (arrow.RecordBatch, error) {
 	return array.NewRecordBatch(p.schema, arrays, record.NumRows()), nil
 }
 
-// number gives the rows of a batch, which Index lists or which go from FirstRow to the end, their row ids. first is the row of
-// record's first.
-func (p *plan) number(b *Batch, record arrow.RecordBatch, first int64) (err error) {
+// number gives the rows of a batch, which are those of record, their row ids.
+func (p *plan) number(b *Batch, record arrow.RecordBatch) (err error) {
 	if p.tracked == nil {
 		return nil
 	}
-	rows := chosen{first: first, from: b.FirstRow, index: b.Index}
-	if b.RowIDs, err = p.tracked.ids.of(p.mem, record, rows); err == nil {
-		b.RowCommitVersions, err = p.tracked.versions.of(p.mem, record, rows)
+	if b.RowIDs, err = p.tracked.ids.of(p.mem, record, b.row); err == nil {
+		b.RowCommitVersions, err = p.tracked.versions.of(p.mem, record, b.row)
 	}
 	return err
 }
 
+// row returns the physical row of row i.
+func (b *Batch) row(i int) int64 {
+	if b.Index != nil {
+		return b.Index[i]
+	}
+	return b.FirstRow + int64(i)
+}
+
 func (p *plan) column(c column, record arrow.RecordBatch, n int) (arrow.Array, error) {
 	if c.constant != nil {
+		if err := p.room.check(len(c.constant.value.Text) * n); err != nil {
+			return nil, deltaerr.Annotate(err, deltaerr.Column(c.constant.field.Name))
+		}
 		return c.constant.array(p.mem, n)
 	}
 	var source arrow.ArrayData

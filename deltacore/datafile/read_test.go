@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -223,6 +225,21 @@ func TestPartitionColumnsComeFromTheLog(t *testing.T) {
 	r.wantError(t, "column amount: partition value 'x'")
 }
 
+func TestPartitionValuesAreFoundInOtherCase(t *testing.T) {
+	nl, de := "NL", "DE"
+	r := reading{content: file(deltatest.Columns("id long"), `{"id": 1}`), columns: deltatest.Columns("id long", "Country string"), partition: []string{"Country"}}
+	for want, values := range map[string]map[string]*string{
+		`{"Country":"NL","id":1}`: {"country": &nl}, `{"Country":"DE","id":1}`: {"country": &nl, "Country": &de}, `{"Country":null,"id":1}`: {},
+	} {
+		r.values = values
+		r.want(t, want)
+	}
+	r.mapping = schema.MapByName
+	if got, err := r.rows(t); err == nil && strings.Contains(fmt.Sprint(got), "NL") {
+		t.Errorf("a mapped table has exact names, got %v", got)
+	}
+}
+
 func TestVoidColumnsAreNullAndNotLookedFor(t *testing.T) {
 	content := file(deltatest.Columns("v long", "id long", "s struct<v:long>", "l array<long>"),
 		`{"id": 1, "v": 5, "s": {"v": 1}, "l": [1, 2]}`)
@@ -297,6 +314,32 @@ func TestFilesAndRowGroupsWithoutRows(t *testing.T) {
 	reading{content: content, columns: columns}.want(t, `{"id":1,"s":null}`)
 	reading{content: deltatest.Parquet{}.RawFile(`message m { required int64 id; }`), columns: columns}.want(t)
 	reading{content: deltatest.Parquet{}.RawFile(`message m { }`), columns: columns}.want(t)
+}
+
+func TestWhatCannotBeAFileWasNotVacuumed(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "a.parquet"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	root, err := storage.ParseURI(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := storage.NewLocal(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := datafile.NewReader(store, datafile.Layout{Columns: deltatest.Columns("id long")}, parquetio.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.parquet", "a\x00.parquet"} {
+		for _, err := range reader.Read(t.Context(), scanplan.FileTask{File: name}) {
+			if deltaerr.KindOf(err) != deltaerr.NotFound || strings.Contains(err.Error(), "VACUUM") {
+				t.Errorf("%q: want not found and no guess, got %v", name, err)
+			}
+		}
+	}
 }
 
 func TestAMissingFileMayHaveBeenVacuumed(t *testing.T) {

@@ -63,48 +63,27 @@ func (t *tracked) bind(members []member, hasIDs bool) {
 	}
 }
 
-// chosen says which rows of a physical batch are given out: those of index, or all from row from on to the end.
-type chosen struct {
-	first int64 // row of the batch's first
-	from  int64
-	index []int64
-}
-
-func (c chosen) count(record arrow.RecordBatch) int {
-	if c.index != nil {
-		return len(c.index)
-	}
-	return int(record.NumRows() - (c.from - c.first))
-}
-
-func (c chosen) row(i int) int64 {
-	if c.index != nil {
-		return c.index[i]
-	}
-	return c.from + int64(i)
-}
-
-// of returns the numbers of the chosen rows. It borrows record.
-func (n rowNumbers) of(mem memory.Allocator, record arrow.RecordBatch, rows chosen) ([]int64, error) {
-	out := make([]int64, rows.count(record))
+// of returns the numbers of the rows of a batch as it was read. physical is where a row is in the file. It borrows record.
+func (n rowNumbers) of(mem memory.Allocator, record arrow.RecordBatch, physical func(i int) int64) ([]int64, error) {
+	out := make([]int64, record.NumRows())
 	for i := range out {
 		out[i] = n.base
 		if n.counted {
-			out[i] += rows.row(i)
+			out[i] += physical(i)
 		}
 	}
 	if n.stored == nil || n.stored.source < 0 {
 		return out, nil
 	}
-	d, err := n.stored.make(mem, record.Column(n.stored.source).Data(), parent{rows: int(record.NumRows())})
+	d, err := n.stored.make(mem, record.Column(n.stored.source).Data(), parent{rows: len(out)})
 	if err != nil {
 		return nil, err
 	}
 	defer d.Release()
 	values, valid := arrow.GetValues[int64](d, 1), validOf(d)
 	for i := range out {
-		if at := int(rows.row(i) - rows.first); valid(at) {
-			out[i] = values[at]
+		if valid(i) {
+			out[i] = values[i]
 		}
 	}
 	return out, nil

@@ -54,7 +54,7 @@ var scalarReaders = map[string]scalarReader{
 // scalarReaderOf returns nil for types that no variant has.
 func scalarReaderOf(f parquetio.Field) scalarReader {
 	if t, ok := f.Type.(*arrow.Decimal128Type); ok {
-		return decimalScalars(int(t.Scale))
+		return decimalScalars(t)
 	}
 	if t, ok := f.Type.(*arrow.FixedSizeBinaryType); ok && t.ByteWidth != len([16]byte{}) {
 		return nil
@@ -71,12 +71,15 @@ func stringScalars(a arrow.Array) scalarWriter {
 	return func(w *variant.Writer, i int) error { return w.String([]byte(values.Value(i))) }
 }
 
-func decimalScalars(scale int) scalarReader {
+func decimalScalars(typ *arrow.Decimal128Type) scalarReader {
 	return func(a arrow.Array) scalarWriter {
 		values := a.(*array.Decimal128)
 		return func(w *variant.Writer, i int) error {
 			v := values.Value(i)
-			return w.Decimal(variant.Decimal{High: v.HighBits(), Low: v.LowBits(), Scale: scale})
+			if !fits(v, typ.Precision) {
+				return tooManyDigits(v, typ)
+			}
+			return w.Decimal(variant.Decimal{High: v.HighBits(), Low: v.LowBits(), Scale: int(typ.Scale)})
 		}
 	}
 }

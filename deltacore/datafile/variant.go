@@ -1,7 +1,6 @@
 package datafile
 
 import (
-	"math"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -34,7 +33,7 @@ func bindVariant(f parquetio.Field, w wantedField) (converter, []int, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	column := &variantColumn{metadata: metadata, value: value, required: !f.Nullable}
+	column := &variantColumn{metadata: metadata, value: value, required: !f.Nullable, room: w.from.room}
 	return column.convert, f.Leaves(), nil
 }
 
@@ -55,6 +54,7 @@ type variantColumn struct {
 	metadata int
 	value    *shreddedValue
 	required bool // the group is, so nulls of a struct around it do not show in it
+	room     *room
 	writer   variant.Writer
 	text     []byte
 }
@@ -77,9 +77,8 @@ func (c *variantColumn) convert(mem memory.Allocator, d arrow.ArrayData) (arrow.
 		if err := c.write(metadata, value, i); err != nil {
 			return nil, err
 		}
-		if out.DataLen() > math.MaxInt32-len(c.text) {
-			return nil, deltaerr.New(deltaerr.Unsupported, "the JSON texts of a batch are longer than 2 GiB",
-				deltaerr.Hint("set batch_rows to a smaller number"))
+		if err := c.room.check(out.DataLen() + len(c.text)); err != nil {
+			return nil, err
 		}
 		out.BinaryBuilder.Append(c.text)
 	}

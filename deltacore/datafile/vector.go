@@ -40,10 +40,8 @@ func (r *Reader) vector(ctx context.Context, file *parquetio.File, task scanplan
 	return v, nil
 }
 
-// keepRows returns the rows of a batch that starts with physical row first, reduced to those listed. It borrows record; the
-// caller releases the result.
-func keepRows(mem memory.Allocator, record arrow.RecordBatch, first int64, rows []int64) (arrow.RecordBatch, error) {
-	kept := runsOf(first, rows)
+// keepRows returns some rows of a batch as it was read. It borrows record; the caller releases the result.
+func keepRows(mem memory.Allocator, record arrow.RecordBatch, kept runs) (arrow.RecordBatch, error) {
 	columns := make([]arrow.Array, 0, record.NumCols())
 	defer func() {
 		for _, c := range columns {
@@ -58,5 +56,5 @@ func keepRows(mem memory.Allocator, record arrow.RecordBatch, first int64, rows 
 		columns = append(columns, array.MakeFromData(d))
 		d.Release()
 	}
-	return array.NewRecordBatch(record.Schema(), columns, int64(len(rows))), nil
+	return array.NewRecordBatch(record.Schema(), columns, int64(kept.rows())), nil
 }

@@ -59,6 +59,16 @@ func Collect(ctx context.Context, files iter.Seq2[ActiveFile, error]) (*ActiveFi
 // Len is the number of files.
 func (a *ActiveFiles) Len() int { return len(a.order) }
 
+// Bytes is the size of all files, as the log says it.
+func (a *ActiveFiles) Bytes() (n int64) {
+	for _, chunk := range a.records {
+		for i := range chunk {
+			n += chunk[i].size
+		}
+	}
+	return n
+}
+
 // At returns the i-th file in canonical order. Its partition values may be shared: do not change them.
 func (a *ActiveFiles) At(i int) ActiveFile { return a.file(a.order[i]) }
 

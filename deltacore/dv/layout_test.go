@@ -172,7 +172,7 @@ func TestInlineVectorLongerThanItsTextIsRefused(t *testing.T) {
 // A vector is held in memory whole, so its size is bounded before anything is read.
 func TestVectorsOfMoreThanAnyFileNeedsAreRefused(t *testing.T) {
 	_, err := Load(t.Context(), nil, storage.URI{}, action.DeletionVector{
-		StorageType: "u", PathOrInlineDv: "vBn[lx{q8@P<9BNH/isA", SizeInBytes: 512<<20 + 1, Cardinality: 1,
+		StorageType: "u", PathOrInlineDv: "vBn[lx{q8@P<9BNH/isA", SizeInBytes: 256<<20 + 1, Cardinality: 1,
 	})
 	if deltaerr.KindOf(err) != deltaerr.Unsupported {
 		t.Errorf("want unsupported, got %v", err)

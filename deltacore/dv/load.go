@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"io/fs"
+	"math"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/action"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
@@ -92,8 +92,8 @@ const (
 	frame       = 4
 	// nearStart is how far into a file the first byte is fetched along with the vector: cheaper than a second request.
 	nearStart = 64 << 10
-	// maxSize is that of a vector with any pattern of four billion rows: more than a data file holds.
-	maxSize = 512 << 20
+	// maxSize is that of a vector with any pattern of two billion rows: more than a data file holds.
+	maxSize = 256 << 20
 )
 
 // readStored fetches the vector's data and checks version, size and checksum (D4, D5).
@@ -103,7 +103,7 @@ func readStored(ctx context.Context, store storage.Store, path string, d action.
 		offset = *d.Offset
 	}
 	switch {
-	case offset < 1 || d.SizeInBytes < 0 || offset > 1<<62:
+	case offset < 1 || offset > 1<<62 || d.SizeInBytes < 0 || d.SizeInBytes > math.MaxInt32: // the format has 32 bits for the size
 		return nil, corrupt("the descriptor states offset %d and %d bytes", offset, d.SizeInBytes)
 	case d.SizeInBytes > maxSize:
 		return nil, deltaerr.New(deltaerr.Unsupported,
@@ -169,7 +169,7 @@ func readRange(ctx context.Context, store storage.Store, path string, r byteRang
 		case int64(n) == step:
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 			return nil, corrupt("the file ends at byte %d, the deletion vector at %d", r.offset+have+int64(n), r.offset+r.length)
-		case errors.Is(err, fs.ErrNotExist):
+		case storage.IsGone(err):
 			return nil, deltaerr.New(deltaerr.NotFound, "the file does not exist", deltaerr.Cause(err),
 				deltaerr.Hint("it may have been removed by VACUUM or by hand; the deleted rows cannot be told from the live ones"))
 		default:

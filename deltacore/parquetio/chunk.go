@@ -92,10 +92,9 @@ func (l *chunkLimits) batchRows(most int64) int64 {
 	return max(1, min(most, batchBytes/perRow))
 }
 
-// properties bound a page by what its column can hold, and the read buffers of wide files by their sum. Pages are
-// unpacked into plain Go memory: arrow-go keeps some of it in pools that only the garbage collector empties.
-func (l *chunkLimits) properties() *parquet.ReaderProperties {
-	p := parquet.NewReaderProperties(memory.NewGoAllocator())
+// properties bound a page by what its column can hold, and the read buffers of wide files by their sum.
+func (l *chunkLimits) properties(mem memory.Allocator) *parquet.ReaderProperties {
+	p := parquet.NewReaderProperties(mem)
 	p.BufferedStreamEnabled = true
 	p.BufferSize = int64(min(readBuffer, max(minReadBuffer, allReadBuffers/l.leaves)))
 	p.MaxCompressedPageSize = min(max(l.size, 1), maxPageSize)

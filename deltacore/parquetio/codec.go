@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/golang/snappy"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -63,16 +64,27 @@ func mustDecode(c compress.ErrorCodec, dst, src []byte) []byte {
 	return out
 }
 
-// DecodeWithError unpacks at most len(dst) bytes.
+// DecodeWithError unpacks len(dst) bytes, neither more nor fewer.
 func (c boundedCodec) DecodeWithError(dst, src []byte) ([]byte, error) {
-	return c.decode(c.streamingCodec, dst, src)
+	out, err := c.decode(c.streamingCodec, dst, src)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(out) != len(dst):
+		return nil, fmt.Errorf("%d bytes are unpacked for a page of %d", len(out), len(dst))
+	case len(out) > 0 && &out[0] != &dst[0]: // arrow-go goes on with dst
+		copy(dst, out)
+	}
+	return dst, nil
 }
 
-func decodeSnappy(base compress.ErrorCodec, dst, src []byte) ([]byte, error) {
+// decodeSnappy unpacks with another decoder than arrow-go's, which knows an extension of the format: there a copy of offset 0
+// repeats the one before. In a Parquet file that is damage.
+func decodeSnappy(_ compress.ErrorCodec, dst, src []byte) ([]byte, error) {
 	if n, used := binary.Uvarint(src); used > 0 && n > uint64(len(dst)) {
 		return nil, fmt.Errorf("a Snappy block of %d bytes for a page of %d", n, len(dst))
 	}
-	return base.DecodeWithError(dst, src)
+	return snappy.Decode(dst, src)
 }
 
 // decodeInto is for codecs that stop at the end of a dst that is not nil.

@@ -10,7 +10,8 @@ import (
 //	BOOLEAN bool; FLOAT float32; DOUBLE float64
 //	INT32 int32, also with an INT(8…32) annotation; DATE date32; TIME time32; UINT_32 uint32
 //	INT64 int64; TIMESTAMP timestamp in the file's unit, with zone "UTC" or none; TIME time64; UINT_64 uint64
-//	DECIMAL of any physical type decimal128; of a precision above 38 the type without the annotation
+//	DECIMAL of any physical type decimal128, whose values may have more digits than the annotation says, as those of
+//	integers may be wider; of a precision above 38 the type without the annotation
 //	INT96 fixed_size_binary[12]
 //	BYTE_ARRAY utf8 with a STRING annotation, else binary; FIXED_LEN_BYTE_ARRAY fixed_size_binary
 //	any type with an UNKNOWN annotation null

@@ -97,7 +97,7 @@ func (f *File) open(ctx context.Context, t tail, size int64) error {
 	if err := checkFooter(footer); err != nil {
 		return err
 	}
-	return guard(func() error { return f.parse(footer) })
+	return guard("the footer", func() error { return f.parse(footer) })
 }
 
 // parse runs under the guard.
@@ -115,7 +115,7 @@ func (f *File) parse(footer []byte) error {
 	tree := treeBuilder{}
 	f.columns = tree.columns(meta.Schema.Root())
 	for _, n := range f.columns {
-		n.setPaths(n.field.Name)
+		n.place(n.field.Name, levels{})
 	}
 	f.leaves = tree.leaves
 	return f.parseRowGroups()

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	trailerSize = 8                // footer length and magic
-	minFileSize = 4 + trailerSize  // magic, empty footer, trailer
-	maxFooter   = int64(256 << 20) // no writer makes larger ones; parsed it takes several times as much
-	magic       = "PAR1"           //
-	magicSecret = "PARE"           // the footer is encrypted
+	trailerSize = 8               // footer length and magic
+	minFileSize = 4 + trailerSize // magic, empty footer, trailer
+	maxFooter   = int64(64 << 20) // of a million column chunks; parsed it takes several times as much
+	magic       = "PAR1"          //
+	magicSecret = "PARE"          // the footer is encrypted
 )
 
 // tail fetches a file's footer from its end.

@@ -139,35 +139,6 @@ func TestRowsWithoutColumns(t *testing.T) {
 	compareRows(t, jsonRows(record), got)
 }
 
-// A decimal of more digits than its column says is no value of the column.
-func TestDecimalsWithTooManyDigitsAreRefused(t *testing.T) {
-	big := strings.Repeat("\xff", 15)
-	for _, test := range []struct {
-		leaf   string
-		values any
-		first  bool // only the first value is refused
-	}{
-		{"int32 c (DECIMAL(3,0))", []int32{1000, 999}, true},
-		{"int32 c (DECIMAL(3,1))", []int32{-1000, -999}, true},
-		{"int64 c (DECIMAL(18,2))", []int64{1_000_000_000_000_000_000, 999_999_999_999_999_999}, true},
-		{"int64 c (DECIMAL(18,2))", []int64{-1_000_000_000_000_000_000, -999_999_999_999_999_999}, true},
-		{"fixed_len_byte_array(3) c (DECIMAL(5,0))", []string{"\x01\x86\xa0", "\x01\x86\x9f"}, true},
-		{"binary c (DECIMAL(5,0))", []string{"\xfe\x79\x60", "\xfe\x79\x61"}, true},
-		{"fixed_len_byte_array(16) c (DECIMAL(30,0))", []string{"\x7f" + big, "\x00" + strings.Repeat("\x00", 14) + "\x01"}, true},
-		{"fixed_len_byte_array(16) c (DECIMAL(38,0))", []string{"\x80" + strings.Repeat("\x00", 15), "\xff" + big}, true},
-	} {
-		t.Run(test.leaf, func(t *testing.T) {
-			content := deltatest.Parquet{}.RawFile("message m { optional "+test.leaf+"; }",
-				deltatest.RawGroup{{Values: test.values, Def: []int16{0, 1, 1}}})
-			f := open(t, content, parquetio.Options{Allocator: checked(t), BatchRows: 2})
-			got, err := readJSON(f, allLeaves(f))
-			if deltaerr.KindOf(err) != deltaerr.Corrupt || !strings.Contains(err.Error(), "column c") || !strings.Contains(err.Error(), "digits") {
-				t.Errorf("want a corrupt error that names the column, got %v and %v", err, got)
-			}
-		})
-	}
-}
-
 // arrow-go writes no fixed-length values in DELTA_BYTE_ARRAY, and reads none: the file is one of pyarrow, with the decimals
 // i*i/4 in x and i in 16 digits in f; every ninth x is null.
 func TestFixedLengthValuesInDeltaByteArray(t *testing.T) {

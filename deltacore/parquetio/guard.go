@@ -9,8 +9,9 @@ import (
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
 
-// guard runs a call into arrow-go. Broken bytes make arrow-go panic in many places; that is the file's fault.
-func guard(call func() error) (err error) {
+// guard runs a call into arrow-go, which decodes what. Broken bytes make arrow-go panic in many places; that is the file's
+// fault. What the runtime says of such a panic is of no use to anybody who reads it.
+func guard(what string, call func() error) (err error) {
 	defer func() {
 		p := recover()
 		if p == nil {
@@ -20,21 +21,21 @@ func guard(call func() error) (err error) {
 		if !ok {
 			cause = fmt.Errorf("%v", p)
 		}
-		msg := "the bytes cannot be decoded"
-		var bug runtime.Error
-		if errors.As(cause, &bug) {
-			msg = "the bytes cannot be decoded: the decoder stopped in the middle"
-		}
-		err = corrupt(msg, cause)
+		err = corrupt(what, cause)
 	}()
 	return call()
 }
 
 // corrupt makes an error of arrow-go one of ours. What is ours already, and the end of a context, stay what they are.
-func corrupt(msg string, cause error) error {
+func corrupt(what string, cause error) error {
 	var ours *deltaerr.Error
 	if errors.As(cause, &ours) || errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
 		return cause
+	}
+	msg := what + " cannot be decoded"
+	var stopped runtime.Error
+	if errors.As(cause, &stopped) {
+		return deltaerr.New(deltaerr.Corrupt, msg+": damaged")
 	}
 	return deltaerr.New(deltaerr.Corrupt, msg, deltaerr.Cause(cause))
 }

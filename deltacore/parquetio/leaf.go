@@ -22,10 +22,12 @@ func (b *treeBuilder) newLeaf(n *schema.PrimitiveNode, optional bool) *node {
 	leaf := b.leaves
 	b.leaves++
 	typ, form := classify(n)
-	return &node{kind: leafNode, leaf: form, field: Field{
+	out := &node{kind: leafNode, leaf: form, field: Field{
 		Name: n.Name(), ID: n.FieldID(), Type: typ, Nullable: optional, Leaf: leaf,
 		Physical: n.PhysicalType().String(), Logical: logicalText(n.LogicalType()),
 	}}
+	out.guide = out
+	return out
 }
 
 // classify chooses the Arrow type of a leaf and the way to it. arrow-go reads all leaves without annotation: its own

@@ -18,7 +18,7 @@ func TestReadBuffersOfAWideFileAreBounded(t *testing.T) {
 		for range leaves {
 			l.add(1<<20, 1<<20)
 		}
-		size := l.properties().BufferSize
+		size := l.properties(memory.NewGoAllocator()).BufferSize
 		if total := size * int64(leaves); size < minReadBuffer || size > readBuffer || total > max(allReadBuffers, int64(leaves)*minReadBuffer) {
 			t.Errorf("%d leaves: buffers of %d bytes, %d in all", leaves, size, total)
 		}
@@ -34,7 +34,7 @@ func TestPagesAreBoundedByTheirColumnAndACeiling(t *testing.T) {
 	for name, test := range tests {
 		l := &chunkLimits{rows: 1}
 		l.add(test.size, test.uncompressed)
-		p := l.properties()
+		p := l.properties(memory.NewGoAllocator())
 		if p.MaxCompressedPageSize != test.wantSize || p.MaxUncompressedPageSize != test.wantUncompressed {
 			t.Errorf("%s: want %d and %d, got %d and %d", name, test.wantSize, test.wantUncompressed, p.MaxCompressedPageSize, p.MaxUncompressedPageSize)
 		}
@@ -58,21 +58,55 @@ func TestBatchesOfLargeRowsHaveFewerRows(t *testing.T) {
 	}
 }
 
+// TestALedgerBoundsARead: the pages and values of all columns together, but for the largest one's pages and, in a batch of one
+// row, its values.
 func TestALedgerBoundsARead(t *testing.T) {
-	l := newLedger(memory.NewGoAllocator())
-	l.used = maxReadMemory - 100
-	err := guard(func() error {
-		l.Allocate(101)
-		return nil
-	})
-	if deltaerr.KindOf(err) != deltaerr.Unsupported || !strings.Contains(err.Error(), "lower batch_rows") {
-		t.Errorf("want unsupported, got %v", err)
+	const most = readMemory + 3*leafMemory
+	tests := map[string]struct {
+		used   []use
+		oneRow bool
+		pages  bool
+		more   int
+		fits   bool
+	}{
+		"few":                          {[]use{{0, 0}, {1 << 20, 1 << 20}, {}}, false, false, 100, true},
+		"values up to the ceiling":     {[]use{{0, most - 100}, {}, {}}, false, false, 100, true},
+		"values above it":              {[]use{{0, most - 100}, {}, {}}, false, false, 101, false},
+		"of one row":                   {[]use{{0, most - 100}, {}, {}}, true, false, 101, true},
+		"of one row, in two columns":   {[]use{{0, most}, {0, most + 1}, {}}, true, false, 101, false},
+		"large pages of one column":    {[]use{{most, 0}, {}, {}}, false, true, 1 << 20, true},
+		"and of another":               {[]use{{0, 0}, {most - 100, 0}, {most, 0}}, false, true, 101, false},
+		"a page above all ceilings":    {[]use{{0, 0}, {}, {}}, false, true, maxColumnMemory + 1, false},
+		"the values beside large ones": {[]use{{most, most - 100}, {}, {}}, false, false, 101, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			l := newLedger(memory.NewGoAllocator(), mostMemory(3), 3)
+			l.oneRow = test.oneRow
+			for i, u := range test.used {
+				l.book(i, true, u.pages)
+				l.book(i, false, u.values)
+			}
+			err := guard(columnPages, func() error {
+				l.reserve(test.pages, int64(test.more))
+				return nil
+			})
+			if fits := err == nil; fits != test.fits {
+				t.Errorf("want fits %t, got %v", test.fits, err)
+			}
+			if again := !test.fits && !test.oneRow && !test.pages; l.full != again {
+				t.Errorf("want another try %t, got %t", again, l.full)
+			}
+			if err != nil && deltaerr.KindOf(err) != deltaerr.Unsupported {
+				t.Errorf("want unsupported, got %v", err)
+			}
+		})
 	}
 }
 
 func TestALedgerGivesBackWhatWasNotGivenOut(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
-	l := newLedger(mem)
+	l := newLedger(mem, 1<<20, 1)
 	kept, forgotten := l.Allocate(100), l.Allocate(10)
 	forgotten = l.Reallocate(1000, forgotten)
 	l.Free(l.Allocate(50))
@@ -111,6 +145,39 @@ func TestCodecsUnpackNoMoreThanAsked(t *testing.T) {
 	bomb := append(binary.AppendUvarint(nil, 1<<32-1), 0)
 	if _, err := compress.Decode(snappy, make([]byte, 10), bomb); err == nil || !strings.Contains(err.Error(), "4294967295 bytes for a page of 10") {
 		t.Errorf("want the claim refused, got %v", err)
+	}
+}
+
+// TestSnappyIsReadAsItsFormatSays: a copy of offset 0 is an extension of another format.
+func TestSnappyIsReadAsItsFormatSays(t *testing.T) {
+	blocks := map[string][]byte{
+		"copy of offset 0":         {12, 3 << 2, 'a', 'b', 'c', 'd', 0<<5 | 1, 4, 0<<5 | 1, 0},
+		"long copy of offset 0":    {8, 3 << 2, 'a', 'b', 'c', 'd', 3<<2 | 2, 0, 0},
+		"copy from before":         {8, 3 << 2, 'a', 'b', 'c', 'd', 0<<5 | 1, 5},
+		"fewer bytes than claimed": {13, 3 << 2, 'a', 'b', 'c', 'd', 0<<5 | 1, 4},
+	}
+	codec, _ := compress.GetCodec(compress.Codecs.Snappy)
+	for name, block := range blocks {
+		if out, err := compress.Decode(codec, make([]byte, block[0]), block); err == nil {
+			t.Errorf("%s: want an error, got %q", name, out)
+		}
+	}
+	good := []byte{8, 3 << 2, 'a', 'b', 'c', 'd', 0<<5 | 1, 4}
+	if out, err := compress.Decode(codec, make([]byte, 8), good); err != nil || string(out) != "abcdabcd" {
+		t.Errorf("want abcdabcd, got %q, %v", out, err)
+	}
+}
+
+// TestAPageHasTheSizeThatItsHeaderSays: a block that unpacks to fewer bytes leaves others in the page.
+func TestAPageHasTheSizeThatItsHeaderSays(t *testing.T) {
+	for _, c := range []compress.Compression{
+		compress.Codecs.Snappy, compress.Codecs.Zstd, compress.Codecs.Gzip, compress.Codecs.Brotli, compress.Codecs.Lz4Raw, compress.Codecs.Lz4,
+	} {
+		codec, _ := compress.GetCodec(c)
+		packed := codec.Encode(make([]byte, codec.CompressBound(1000)), make([]byte, 1000))
+		if out, err := compress.Decode(codec, make([]byte, 1001), packed); err == nil && len(out) == 1001 {
+			t.Errorf("%s: want an error", c)
+		}
 	}
 }
 
@@ -173,6 +240,9 @@ func TestTheFootersSchemaMustBeATree(t *testing.T) {
 	}{
 		"no schema":     {[]byte{0x00}, "ends in the middle, after 0 elements"},
 		"many elements": {thriftSchema(1 << 30), "a Thrift list claims 1073741824 elements in 1 bytes"},
+		"very wide":     {thriftSchema(1<<18+1, bytes.Repeat(schemaElement(0), 1<<18+1)), "the schema has 262145 elements, at most 262144 are read"},
+		"empty chunks": {append(append([]byte{0x49, 0x1c, 0x19, 0xfc}, binary.AppendUvarint(nil, 1<<20)...), make([]byte, 1<<20)...),
+			"the lists have more elements than a footer of its size can need"},
 		"many children": {thriftSchema(2, schemaElement(1<<31-1), schemaElement(0)), "makes the footer's schema no tree"},
 		"negative":      {thriftSchema(2, schemaElement(-1), schemaElement(0)), "makes the footer's schema no tree"},
 		"two roots":     {thriftSchema(2, schemaElement(0), schemaElement(0)), "makes the footer's schema no tree"},

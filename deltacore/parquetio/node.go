@@ -19,6 +19,9 @@ type node struct {
 	kind     nodeKind
 	path     string // dotted, for messages
 	field    Field
+	levels   levels
+	guide    *node          // the leaf below (or the node itself) whose levels say which of the node's values exist
+	lists    int            // between the node and its guide
 	leaf     leafForm       // of leafNode
 	entries  arrow.DataType // of mapNode: a struct of key and value
 	children []*node        // structNode: members; listNode: the element; mapNode: key, value
@@ -44,12 +47,23 @@ func (b *treeBuilder) columns(root *schema.GroupNode) []*node {
 	return nodes
 }
 
-// setPaths names the node and all below it.
-func (n *node) setPaths(path string) {
-	n.path = path
-	for i, c := range n.children {
-		c.setPaths(path + "." + n.field.Children[i].Name)
+// place names the node and all below it and gives them their levels.
+func (n *node) place(path string, above levels) {
+	n.path, n.levels = path, above
+	if n.field.Nullable {
+		n.levels.def++
 	}
+	for i, c := range n.children {
+		c.place(path+"."+n.field.Children[i].Name, n.inner())
+	}
+}
+
+// inner are the levels that the children begin with.
+func (n *node) inner() levels {
+	if n.kind == listNode || n.kind == mapNode {
+		return n.levels.element()
+	}
+	return n.levels
 }
 
 // node reads a member of a group. A repeated one outside a LIST or MAP is a required list of required elements.
@@ -128,6 +142,12 @@ func newNode(kind nodeKind, field Field, children ...*node) *node {
 	n.field.Children = make([]Field, len(children))
 	for i, c := range children {
 		n.field.Children[i] = c.field
+		if n.guide == nil || c.lists < n.lists {
+			n.guide, n.lists = c.guide, c.lists
+		}
+	}
+	if kind == listNode || kind == mapNode {
+		n.lists++
 	}
 	switch fields := n.field.Children; kind {
 	case listNode:
@@ -178,7 +198,7 @@ func (n *node) prune(chosen map[int]bool) *node {
 		return nil
 	}
 	pruned := newNode(n.kind, n.field, children...)
-	pruned.path = n.path
+	pruned.path, pruned.levels = n.path, n.levels
 	return pruned
 }
 

@@ -112,7 +112,7 @@ func (c *pageCheck) readHeader(p []byte) ([]byte, error) {
 	if seen > 0 {
 		all = append(c.header, p...)
 	}
-	w := &walker{rest: all}
+	w := &walker{rest: all, budget: freeCost}
 	h, err := w.pageHeader()
 	if errors.Is(err, errThriftEnd) {
 		if len(all) > maxPageHeader {

@@ -8,9 +8,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
@@ -38,22 +36,10 @@ func (f *File) readRowGroup(ctx context.Context, rowGroup int, leaves []int, yie
 	if len(p.columns) == 0 {
 		return f.yieldBare(f.rowGroups[rowGroup].Rows, yield)
 	}
-	r := &groupReader{
-		file: f, projection: p, source: source{ctx: ctx, file: f}, mem: newLedger(f.options.Allocator), want: f.rowGroups[rowGroup].Rows,
+	g := groupRead{
+		file: f, projection: p, group: rowGroup, rows: f.rowGroups[rowGroup].Rows, memory: mostMemory(len(p.leaves)), yield: yield,
 	}
-	defer r.close()
-	if err := r.failure(guard(func() error { return r.open(rowGroup) })); err != nil {
-		return err
-	}
-	for {
-		batch, err := r.next()
-		if err != nil || batch == nil {
-			return err
-		}
-		if !yield(batch) {
-			return nil
-		}
-	}
+	return g.run(ctx)
 }
 
 // yieldBare gives out rows without columns.
@@ -69,68 +55,138 @@ func (f *File) yieldBare(rows int64, yield func(arrow.RecordBatch) bool) error {
 	return nil
 }
 
-// groupReader reads the projected columns of one row group.
-type groupReader struct {
+// groupRead is one read of a row group.
+type groupRead struct {
 	file       *File
 	projection projection
-	source     source
-	mem        *ledger
-	records    pqarrow.RecordReader
-	want, read int64 // rows
-	batch      int64 // rows that arrow-go is asked for at a time
-	ended      bool  // the last batch had fewer: there is nothing behind it
+	group      int
+	rows       int64 // of the row group
+	given      int64 // rows
+	memory     int64 // most that it may take
+	yield      func(arrow.RecordBatch) bool
 }
 
-// open runs under the guard.
-func (r *groupReader) open(rowGroup int) error {
-	var err error
-	if r.projection, err = r.projection.inRowGroup(r.file.meta.RowGroup(rowGroup)); err != nil {
+// run gives out the rows. When those of a batch take too much memory it begins anew with smaller batches, behind the rows
+// that have been given out.
+func (g *groupRead) run(ctx context.Context) error {
+	most := g.file.options.BatchRows
+	for {
+		r := &groupReader{
+			groupRead: g, source: source{ctx: ctx, file: g.file}, mem: newLedger(g.file.options.Allocator, g.memory, len(g.projection.leaves)),
+		}
+		err := r.read(most)
+		if r.close(); err == nil || !r.mem.full {
+			return err
+		}
+		most = max(1, r.batch/smallerBatch)
+	}
+}
+
+// smallerBatch is by how much the batches get smaller.
+const smallerBatch = 4
+
+// groupReader reads the projected columns of one row group.
+type groupReader struct {
+	*groupRead
+
+	chunks projection // the projection as this row group needs it
+	source source
+	mem    *ledger
+	leaves []*leafReader       // of chunks
+	byLeaf map[int]*leafReader // by leaf of the file
+	done   int64               // rows
+	batch  int64               // rows at a time
+}
+
+func (r *groupReader) read(mostRows int64) error {
+	if err := r.failure(guard(somePages, func() error { return r.open(mostRows) })); err != nil {
 		return err
 	}
-	limits, err := r.projection.check(r.file, rowGroup)
+	for r.done < r.rows {
+		skip := r.done < r.given
+		end := r.rows
+		if skip {
+			end = r.given
+		}
+		n := min(r.batch, end-r.done)
+		batch, err := r.next(n, skip)
+		if err != nil {
+			return err
+		}
+		if r.done += n; skip {
+			continue
+		}
+		r.given = r.done
+		if !r.yield(batch) {
+			return nil
+		}
+	}
+	return r.complete()
+}
+
+const (
+	somePages   = "the pages"
+	columnPages = "the pages of the column"
+)
+
+// open runs under the guard.
+func (r *groupReader) open(mostRows int64) error {
+	p, err := r.projection.inRowGroup(r.file.meta.RowGroup(r.group))
+	if err != nil {
+		return err
+	}
+	limits, err := p.check(r.file, r.group)
 	if err != nil {
 		return err
 	}
 	r.source.pages = limits.pages
+	meta := p.metadata(r.file, r.group)
 	reader, err := file.NewParquetReader(io.NewSectionReader(&r.source, 0, r.file.size),
-		file.WithMetadata(r.projection.metadata(r.file, rowGroup)), file.WithReadProps(limits.properties()))
+		file.WithMetadata(meta), file.WithReadProps(limits.properties(pageMemory{r.mem})))
 	if err != nil {
 		return err
 	}
-	r.batch = min(limits.batchRows(r.file.options.BatchRows), r.want)
-	props := pqarrow.ArrowReadProperties{BatchSize: r.batch, PreAllocBinaryData: true}
-	arrowReader, err := pqarrow.NewFileReader(reader, props, r.mem)
-	if err != nil {
-		return err
+	r.batch = min(limits.batchRows(mostRows), r.rows)
+	r.mem.oneRow = r.batch == 1
+	r.chunks = p
+	r.byLeaf = make(map[int]*leafReader, len(p.leaves))
+	for i, n := range p.leaves {
+		r.mem.column = i
+		leaf := newLeafReader(n, reader, i, r.mem)
+		r.leaves, r.byLeaf[n.field.Leaf] = append(r.leaves, leaf), leaf
+		pages, err := reader.RowGroup(0).GetColumnPageReader(i)
+		if err == nil {
+			err = leaf.begin(pages, meta.RowGroups[0].Columns[i].MetaData.TotalUncompressedSize, r.rows)
+		}
+		if err != nil {
+			return deltaerr.Annotate(corrupt(columnPages, err), deltaerr.Column(n.path))
+		}
 	}
-	r.records, err = arrowReader.GetRecordReader(r.source.ctx, nil, nil)
-	return err
+	return nil
 }
 
-// next returns the next batch, nil after the last one.
-func (r *groupReader) next() (batch arrow.RecordBatch, err error) {
+// next reads n rows and makes a batch of them, or only passes over them.
+func (r *groupReader) next(n int64, skip bool) (arrow.RecordBatch, error) {
 	if err := r.source.ctx.Err(); err != nil {
 		return nil, err
 	}
-	if r.ended { // asking once more costs the memory of a batch
-		return nil, r.complete()
+	defer r.releaseValues()
+	for i, leaf := range r.leaves {
+		r.mem.column = i
+		err := guard(columnPages, func() error { return leaf.load(n) })
+		if err = r.failure(err); err != nil {
+			return nil, deltaerr.Annotate(err, deltaerr.Column(leaf.node.path))
+		}
 	}
-	err = guard(func() error {
-		record, err := r.records.Read()
-		if err == io.EOF { //nolint:errorlint // a wrapped one is a failure
-			return r.complete()
-		}
-		if err != nil {
-			return err
-		}
-		if r.read += record.NumRows(); r.read > r.want {
-			return r.complete()
-		}
-		r.ended = record.NumRows() < r.batch
-		batch, err = r.projection.shape(r.mem, record)
+	if skip {
+		return nil, nil
+	}
+	var batch arrow.RecordBatch
+	err := guard(somePages, func() (err error) {
+		batch, err = r.assemble(int(n))
 		return err
 	})
-	if err = r.failure(err); err != nil || batch == nil {
+	if err != nil {
 		return nil, err // what there is of a batch goes with the ledger
 	}
 	for _, column := range batch.Columns() {
@@ -139,12 +195,22 @@ func (r *groupReader) next() (batch arrow.RecordBatch, err error) {
 	return batch, nil
 }
 
-// complete compares the rows read with the footer's count.
-func (r *groupReader) complete() error {
-	if r.read == r.want {
-		return nil
+func (r *groupReader) releaseValues() {
+	for _, leaf := range r.leaves {
+		leaf.release()
 	}
-	return deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("the pages hold %d rows, the footer says %d", r.read, r.want))
+}
+
+// complete looks for rows that the footer does not know of.
+func (r *groupReader) complete() error {
+	for i, leaf := range r.leaves {
+		r.mem.column = i
+		err := guard(columnPages, leaf.end)
+		if err = r.failure(err); err != nil {
+			return deltaerr.Annotate(err, deltaerr.Column(leaf.node.path))
+		}
+	}
+	return nil
 }
 
 // failure prefers what the store said to what arrow-go made of it.
@@ -155,35 +221,15 @@ func (r *groupReader) failure(err error) error {
 	if err == nil {
 		return nil
 	}
-	return corrupt("the pages cannot be decoded", err)
+	return corrupt(columnPages, err)
 }
 
 func (r *groupReader) close() {
 	defer r.mem.close()
-	if r.records == nil {
-		return
+	for _, leaf := range r.leaves {
+		_ = guard(columnPages, func() error { // a reader that failed in the middle may fail again
+			leaf.close()
+			return nil
+		})
 	}
-	_ = guard(func() error { // a reader that failed in the middle may fail again
-		r.records.Release()
-		return nil
-	})
-}
-
-// shape makes the record that is given out. It borrows record.
-func (p projection) shape(mem memory.Allocator, record arrow.RecordBatch) (arrow.RecordBatch, error) {
-	columns := make([]arrow.Array, 0, len(p.columns))
-	defer func() {
-		for _, c := range columns {
-			c.Release()
-		}
-	}()
-	for i, n := range p.columns {
-		d, err := n.shape(mem, record.Column(i).Data())
-		if err != nil {
-			return nil, err
-		}
-		columns = append(columns, array.MakeFromData(d))
-		d.Release()
-	}
-	return array.NewRecordBatch(p.schema, columns, record.NumRows()), nil
 }

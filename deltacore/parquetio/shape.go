@@ -3,7 +3,6 @@ package parquetio
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -16,73 +15,6 @@ import (
 
 // convertFunc makes the values of a leaf what is shown. It borrows d; the caller releases the result.
 type convertFunc func(mem memory.Allocator, d arrow.ArrayData) (arrow.ArrayData, error)
-
-// shape turns what arrow-go read into what the field says. It borrows d; the caller releases the result.
-func (n *node) shape(mem memory.Allocator, d arrow.ArrayData) (arrow.ArrayData, error) {
-	switch n.kind {
-	case leafNode:
-		if n.leaf.convert == nil {
-			d.Retain()
-			return d, nil
-		}
-		out, err := n.leaf.convert(mem, d)
-		return out, deltaerr.Annotate(err, deltaerr.Column(n.path))
-	case listNode:
-		element, err := n.children[0].shape(mem, d.Children()[0])
-		if err != nil {
-			return nil, deltaerr.Annotate(err, deltaerr.Column(n.path))
-		}
-		defer element.Release()
-		return withChildren(n.field.Type, d, element), nil
-	case mapNode:
-		return n.shapeMap(mem, d)
-	default:
-		children, err := n.shapeMembers(mem, d)
-		defer release(children)
-		if err != nil {
-			return nil, err
-		}
-		return withChildren(n.field.Type, d, children...), nil
-	}
-}
-
-func (n *node) shapeMembers(mem memory.Allocator, d arrow.ArrayData) ([]arrow.ArrayData, error) {
-	children := make([]arrow.ArrayData, 0, len(n.children))
-	for i, c := range n.children {
-		child, err := c.shape(mem, d.Children()[i])
-		if err != nil {
-			return children, err
-		}
-		children = append(children, child)
-	}
-	return children, nil
-}
-
-// shapeMap makes a map of a list of {key, value}: the layout is the same.
-func (n *node) shapeMap(mem memory.Allocator, d arrow.ArrayData) (arrow.ArrayData, error) {
-	entries := d.Children()[0]
-	children, err := n.shapeMembers(mem, entries)
-	defer release(children)
-	if err != nil {
-		return nil, deltaerr.Annotate(err, deltaerr.Column(n.path))
-	}
-	if nulls := children[0].NullN(); nulls > 0 {
-		return nil, deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("%d keys of the map are null", nulls), deltaerr.Column(n.path))
-	}
-	pairs := withChildren(n.entries, entries, children...)
-	defer pairs.Release()
-	return withChildren(n.field.Type, d, pairs), nil
-}
-
-func withChildren(typ arrow.DataType, d arrow.ArrayData, children ...arrow.ArrayData) arrow.ArrayData {
-	return array.NewData(typ, d.Len(), d.Buffers(), children, d.NullN(), d.Offset())
-}
-
-func release(list []arrow.ArrayData) {
-	for _, d := range list {
-		d.Release()
-	}
-}
 
 func retype(typ arrow.DataType) convertFunc {
 	return func(_ memory.Allocator, d arrow.ArrayData) (arrow.ArrayData, error) {
@@ -134,35 +66,12 @@ func decimalConversion(typ *arrow.Decimal128Type, fill func(d arrow.ArrayData, o
 		if err := fill(d, numbers); err != nil {
 			return nil, err
 		}
-		if err := checkDigits(d, numbers, typ); err != nil {
-			return nil, err
-		}
 		nulls, err := validity(d)
 		if err != nil {
 			return nil, err
 		}
 		return array.NewData(typ, d.Len(), []*memory.Buffer{nulls, buf}, nil, d.NullN(), 0), nil
 	}
-}
-
-// checkDigits refuses values of more digits than the column has: nobody can say what was meant.
-func checkDigits(d arrow.ArrayData, numbers []decimal128.Num, typ *arrow.Decimal128Type) error {
-	limit := int64(math.MaxInt64)
-	if typ.Precision <= 18 {
-		limit = int64(decimal128.GetScaleMultiplier(int(typ.Precision)).LowBits())
-	}
-	nulls := nullsOf(d)
-	for i, v := range numbers {
-		if low := int64(v.LowBits()); v.HighBits() == low>>63 && low < limit && low > -limit {
-			continue
-		}
-		if nulls(i) || v.HighBits() != math.MinInt64 && v.FitsInPrecision(typ.Precision) {
-			continue
-		}
-		return deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("the value %s has more digits than DECIMAL(%d,%d)",
-			v.ToString(typ.Scale), typ.Precision, typ.Scale))
-	}
-	return nil
 }
 
 // validity returns the bitmap of an array that begins at its buffers' begin, as those of arrow-go's reader do.

@@ -32,6 +32,12 @@ const (
 const (
 	maxThriftDepth = 24  // structs and lists inside each other; a footer needs 9
 	maxSchemaDepth = 200 // groups inside each other
+	maxSchema      = 1 << 18
+
+	// What the elements of lists cost, against the bytes of the footer: arrow-go makes a few bytes of a number and a hundred
+	// of a structure, whose bytes may be one. Those of real ones are ten and more.
+	structCost = 8
+	freeCost   = 64 << 10
 )
 
 // thriftField is what the Parquet specification puts in a field: only containers matter here.
@@ -72,7 +78,7 @@ var footerStruct = thriftStruct{
 
 // checkFooter walks the bytes of a FileMetaData.
 func checkFooter(footer []byte) error {
-	w := &walker{rest: footer}
+	w := &walker{rest: footer, budget: int64(len(footer)) + freeCost}
 	if err := w.structure(footerStruct, 0); err != nil {
 		return deltaerr.New(deltaerr.Corrupt, "the footer cannot be parsed", deltaerr.Cause(err))
 	}
@@ -105,12 +111,14 @@ func checkSchemaTree(children []int64) error {
 // walker goes over Thrift compact bytes without keeping them.
 type walker struct {
 	rest     []byte
+	budget   int64   // of list elements
 	children []int64 // num_children of each schema element
 }
 
 var (
-	errThriftEnd   = errors.New("a Thrift structure ends in the middle")
-	errThriftDepth = fmt.Errorf("more than %d Thrift structures are inside each other", maxThriftDepth)
+	errThriftEnd    = errors.New("a Thrift structure ends in the middle")
+	errManyElements = errors.New("the lists have more elements than a footer of its size can need")
+	errThriftDepth  = fmt.Errorf("more than %d Thrift structures are inside each other", maxThriftDepth)
 )
 
 func (w *walker) byte() (byte, error) {
@@ -198,6 +206,9 @@ func (w *walker) schema(depth int) error {
 	if elem != wireStruct {
 		return fmt.Errorf("the schema is a list of Thrift type %d", elem)
 	}
+	if n > maxSchema {
+		return fmt.Errorf("the schema has %d elements, at most %d are read", n, maxSchema)
+	}
 	w.children = make([]int64, n)
 	for i := range w.children {
 		if err := w.schemaElement(&w.children[i], depth+1); err != nil {
@@ -239,7 +250,14 @@ func (w *walker) listHeader() (elem byte, n uint64, err error) {
 	if n > uint64(len(w.rest)) { // every element has at least one byte
 		return 0, 0, fmt.Errorf("a Thrift list claims %d elements in %d bytes", n, len(w.rest))
 	}
-	return b & 0x0f, n, nil
+	elem, cost := b&0x0f, int64(n)
+	if elem == wireStruct {
+		cost *= structCost
+	}
+	if w.budget -= cost; w.budget < 0 {
+		return 0, 0, errManyElements
+	}
+	return elem, n, nil
 }
 
 func (w *walker) list(want thriftField, depth int) error {

@@ -57,7 +57,7 @@ func FuzzPartition(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, typ := range all {
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-			a, err := PartitionColumn(mem, typ, &text, 2)
+			a, err := partitionColumn(mem, typ, &text, 2)
 			if err == nil {
 				a.Release()
 			} else if k := deltaerr.KindOf(err); k != deltaerr.Corrupt && k != deltaerr.Unsupported {

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -22,7 +24,7 @@ func one(t testing.TB, typ Type, text *string) string {
 	t.Helper()
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	defer mem.AssertSize(t, 0)
-	a, err := PartitionColumn(mem, typ, text, 3)
+	a, err := partitionColumn(mem, typ, text, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +231,7 @@ func TestPartitionColumnOfNoRows(t *testing.T) {
 			text = "1"
 		}
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-		a, err := PartitionColumn(mem, typ, &text, 0)
+		a, err := partitionColumn(mem, typ, &text, 0)
 		if err != nil || a.Len() != 0 {
 			t.Fatalf("%s: want no rows, got %v, %v", typ, a, err)
 		}
@@ -240,8 +242,8 @@ func TestPartitionColumnOfNoRows(t *testing.T) {
 
 func TestPartitionColumnRefusesToRepeatALongTextTooOften(t *testing.T) {
 	text := strings.Repeat("x", 1<<20)
-	_, err := PartitionColumn(memory.DefaultAllocator, String, &text, 8192)
-	want := "a partition value of 1048576 bytes is too long for batches of 8192 rows (lower batch_rows)"
+	_, err := partitionColumn(memory.DefaultAllocator, String, &text, 8192)
+	want := "a partition value of 1048576 bytes is too long for batches of 8192 rows"
 	if err == nil || err.Error() != want || deltaerr.KindOf(err) != deltaerr.Unsupported {
 		t.Errorf("want %q, got %v", want, err)
 	}
@@ -317,4 +319,33 @@ func TestCivilDatesAgreeWithTheTimePackage(t *testing.T) {
 		check(t, days)
 	}
 	rapid.Check(t, func(t *rapid.T) { check(t, rapid.Int64Range(first, last).Draw(t, "days")) })
+}
+
+// partitionColumn parses a value and repeats it. The caller releases the array.
+func partitionColumn(mem memory.Allocator, t Type, text *string, n int) (arrow.Array, error) {
+	v, err := ParsePartition(Field{Type: t}, text)
+	if err != nil {
+		return nil, err
+	}
+	return v.Repeat(mem, t, n)
+}
+
+func TestPartitionColumnsAreThoseOfTheSchema(t *testing.T) {
+	s := &Struct{Fields: []Field{{Name: "id", Type: Long}, {Name: "Country", Type: String}, {Name: "day", Type: Date}}}
+	tests := []struct {
+		names []string
+		want  []string
+		text  string
+	}{
+		{nil, []string{}, ""},
+		{[]string{"day", "country"}, []string{"day", "Country"}, ""},
+		{[]string{"day", "month"}, nil, `the table is partitioned by "month", but its schema has no such column`},
+		{[]string{"Country", "COUNTRY"}, nil, `the table is partitioned by "Country" twice`},
+	}
+	for _, test := range tests {
+		got, err := s.PartitionNames(test.names)
+		if !slices.Equal(test.want, got) || (err == nil) != (test.text == "") || err != nil && (err.Error() != test.text || deltaerr.KindOf(err) != deltaerr.Corrupt) {
+			t.Errorf("%v: want %v, %q, got %v, %v", test.names, test.want, test.text, got, err)
+		}
+	}
 }

@@ -14,16 +14,6 @@ import (
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
 
-// PartitionColumn returns an array of n times the partition value text, read as t (section 12). nil is null. The
-// caller releases it, and adds the column's name to an error.
-func PartitionColumn(mem memory.Allocator, t Type, text *string, n int) (arrow.Array, error) {
-	v, err := ParsePartition(Field{Type: t}, text)
-	if err != nil {
-		return nil, err
-	}
-	return v.Repeat(mem, t, n)
-}
-
 // Repeat returns an array of n times the value, which has been parsed as t. The caller releases it. It allocates the
 // array and nothing else, so a value of text costs n times its length; what would need more than 2 GiB is Unsupported.
 func (v PartitionValue) Repeat(mem memory.Allocator, t Type, n int) (arrow.Array, error) {
@@ -38,8 +28,7 @@ func (v PartitionValue) Repeat(mem memory.Allocator, t Type, n int) (arrow.Array
 	case arrow.STRING, arrow.BINARY:
 		if len(v.Text) > math.MaxInt32/max(n, 1) {
 			return nil, deltaerr.New(deltaerr.Unsupported,
-				fmt.Sprintf("a partition value of %d bytes is too long for batches of %d rows", len(v.Text), n),
-				deltaerr.Hint("lower batch_rows"))
+				fmt.Sprintf("a partition value of %d bytes is too long for batches of %d rows", len(v.Text), n))
 		}
 		return repeatText(mem, dt, v.Text, n), nil
 	case arrow.BOOL:

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
@@ -28,9 +29,26 @@ func (s *Struct) Field(name string) (f Field, ok bool) {
 	return Field{}, false
 }
 
+// PartitionNames returns the names of a table's partition columns as the schema spells them. One that names no column, or one
+// that another one names too, is Corrupt.
+func (s *Struct) PartitionNames(names []string) ([]string, error) {
+	list := make([]string, 0, min(len(names), len(s.Fields)))
+	for _, name := range names {
+		f, ok := s.Field(name)
+		switch {
+		case !ok:
+			return nil, deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("the table is partitioned by %q, but its schema has no such column", clip(name)))
+		case slices.Contains(list, f.Name):
+			return nil, deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("the table is partitioned by %q twice", clip(f.Name)))
+		}
+		list = append(list, f.Name)
+	}
+	return list, nil
+}
+
 // Select returns the named top-level columns in the order given (an empty list means all), with the schema's own
-// spelling. Names are whole: a dot does not lead into a struct. Unknown and repeated names are Config errors; an unknown
-// one lists the nearest names.
+// spelling. Names are whole: a dot does not lead into a struct. Unknown and repeated names are Config errors; the one of an
+// unknown name says what it may stand for.
 func (s *Struct) Select(columns []string) (*Struct, error) {
 	if len(columns) == 0 {
 		return s, nil
@@ -56,23 +74,77 @@ func (s *Struct) Select(columns []string) (*Struct, error) {
 	return &Struct{Fields: chosen}, nil
 }
 
-// unknownColumn says which names are nearest to name.
+// unknownColumn says what name may stand for: a field inside a column, a column of nearly that name, or any column.
 func (s *Struct) unknownColumn(name string) error {
+	msg := fmt.Sprintf("the table has no column %q", clip(name))
+	if column, found := s.leadsInto(name); found {
+		return deltaerr.New(deltaerr.Config, msg, deltaerr.Hint("only top-level columns can be selected: use %s", clip(column)))
+	}
+	if near := s.nearest(name); len(near) > 0 {
+		return deltaerr.New(deltaerr.Config, msg, deltaerr.Hint("did you mean %s?", strings.Join(near, " or ")))
+	}
+	return deltaerr.New(deltaerr.Config, msg, deltaerr.Hint("%s", s.columnList()))
+}
+
+// leadsInto returns the struct column that a dotted name leads into.
+func (s *Struct) leadsInto(name string) (column string, found bool) {
+	for i, r := range name {
+		if r != '.' {
+			continue
+		}
+		f, ok := s.Field(name[:i])
+		if inner, is := f.Type.(*Struct); ok && is && inner.has(name[i+1:]) {
+			return f.Name, true
+		}
+	}
+	return "", false
+}
+
+// has says whether a dotted name is that of a field or leads into one.
+func (s *Struct) has(name string) bool {
+	if _, ok := s.Field(name); ok {
+		return true
+	}
+	_, ok := s.leadsInto(name)
+	return ok
+}
+
+// nearest returns up to three names that differ from name in at most a third of its letters, or in one.
+func (s *Struct) nearest(name string) []string {
 	type candidate struct {
 		name     string
 		distance int
 	}
-	candidates := make([]candidate, len(s.Fields))
-	for i, f := range s.Fields {
-		candidates[i] = candidate{f.Name, editDistance(fold(name), fold(f.Name))}
+	limit := max(1, utf8.RuneCountInString(name)/3)
+	var candidates []candidate
+	for _, f := range s.Fields {
+		if d := editDistance(fold(name), fold(f.Name)); d <= limit && d < utf8.RuneCountInString(name) {
+			candidates = append(candidates, candidate{f.Name, d})
+		}
 	}
 	slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
-	var nearest []string
+	var names []string
 	for _, c := range candidates[:min(3, len(candidates))] {
-		nearest = append(nearest, clip(c.name))
+		names = append(names, clip(c.name))
 	}
-	return deltaerr.New(deltaerr.Config, fmt.Sprintf("the table has no column %q", clip(name)),
-		deltaerr.Hint("the nearest names are %s", strings.Join(nearest, ", ")))
+	return names
+}
+
+// columnList names the first columns.
+func (s *Struct) columnList() string {
+	const most = 8
+	if len(s.Fields) == 0 {
+		return "it has no columns"
+	}
+	var names []string
+	for _, f := range s.Fields[:min(most, len(s.Fields))] {
+		names = append(names, clip(f.Name))
+	}
+	text := "its columns are " + strings.Join(names, ", ")
+	if more := len(s.Fields) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // editDistance counts the insertions, deletions and substitutions that lead from a to b (Levenshtein). Only the first 64

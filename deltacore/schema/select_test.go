@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -16,6 +17,9 @@ var orders = &Struct{Fields: []Field{
 	{Name: "item", Type: &Struct{Fields: []Field{{Name: "name", Type: String}}}, Nullable: true},
 	{Name: "İ", Type: Long},
 	{Name: "i", Type: Long},
+	{Name: "Parent", Type: &Struct{Fields: []Field{
+		{Name: "child", Type: String}, {Name: "sub", Type: &Struct{Fields: []Field{{Name: "leaf", Type: Long}}}},
+	}}},
 }}
 
 func TestFieldPrefersTheExactName(t *testing.T) {
@@ -57,9 +61,12 @@ func TestSelectRefusesUnknownAndRepeatedNames(t *testing.T) {
 		columns []string
 		want    string
 	}{
-		{"unknown", []string{"id", "amuont"}, `the table has no column "amuont" (the nearest names are Amount, id, item)`},
-		{"nested", []string{"item.nam"}, `the table has no column "item.nam" (the nearest names are item.name, item, id)`},
-		{"empty", []string{""}, `the table has no column "" (the nearest names are İ, i, id)`},
+		{"nearly", []string{"id", "amuont"}, `the table has no column "amuont" (did you mean Amount?)`},
+		{"nearly a dotted one", []string{"item.nam"}, `the table has no column "item.nam" (did you mean item.name?)`},
+		{"inner", []string{"parent.child"}, `the table has no column "parent.child" (only top-level columns can be selected: use Parent)`},
+		{"deeper", []string{"parent.sub.leaf"}, `the table has no column "parent.sub.leaf" (only top-level columns can be selected: use Parent)`},
+		{"far", []string{"price"}, `the table has no column "price" (its columns are id, Amount, item.name, item, İ, i, Parent)`},
+		{"empty", []string{""}, `the table has no column "" (its columns are id, Amount, item.name, item, İ, i, Parent)`},
 		{"repeated", []string{"id", "amount", "ID"}, `column "id" is selected twice (name each column once)`},
 	}
 	for _, c := range cases {
@@ -69,6 +76,18 @@ func TestSelectRefusesUnknownAndRepeatedNames(t *testing.T) {
 				t.Errorf("want %q\ngot  %q", c.want, err)
 			}
 		})
+	}
+}
+
+func TestUnknownColumnOfAWideTableListsTheFirstColumns(t *testing.T) {
+	wide := &Struct{}
+	for i := range 2000 {
+		wide.Fields = append(wide.Fields, Field{Name: fmt.Sprintf("c%d", i), Type: Long})
+	}
+	_, err := wide.Select([]string{"quantity"})
+	const want = `the table has no column "quantity" (its columns are c0, c1, c2, c3, c4, c5, c6, c7 and 1992 more)`
+	if err == nil || err.Error() != want {
+		t.Errorf("want %s, got %v", want, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"errors"
 	"io/fs"
 	"strings"
 
@@ -36,6 +37,13 @@ func uncleanPath(path string) error {
 // notFound is the error for an object that is not there; reason may be "".
 func notFound(path, reason string) error {
 	return deltaerr.New(deltaerr.NotFound, reason, deltaerr.File(path), deltaerr.Cause(fs.ErrNotExist))
+}
+
+// IsGone says whether an error of a Store means that nothing has the path, so that it may have been removed. The other NotFound
+// errors give a reason: the path cannot be that of a file, or something else has it.
+func IsGone(err error) bool {
+	var e *deltaerr.Error
+	return errors.As(err, &e) && e.Kind == deltaerr.NotFound && e.Msg == ""
 }
 
 // negativeOffset is the error for a read before the beginning.
