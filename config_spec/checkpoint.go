@@ -15,7 +15,8 @@ func checkpointFields() []Field {
 		Name: "checkpoint_cache", Kind: String, Examples: []any{"positions"},
 		Description: "The label of a cache resource that keeps how far the table was delivered, so that a restart goes on behind " +
 			"the last row that is known to be. Take one that survives what the input has to survive, with no time to live. " +
-			"A finished `snapshot` run begins anew. Every run begins anew when left out.",
+			"A finished `snapshot` run begins anew, and so does one with a `limit`. Every run begins anew when left out. Each input " +
+			"needs a key of its own: a second one on the same key in a process is an error, in another process it is not noticed.",
 		set: into(func(c *Config) *string { return &c.Checkpoint.Cache }),
 	}, {
 		Name: "checkpoint_cache_key", Kind: String, Examples: []any{"orders_to_kafka"}, Advanced: true,

@@ -31,6 +31,8 @@ type Config struct {
 	Columns                               []string // empty: all
 	Limit                                 *int64   // nil: all rows
 	AllowedExternalPaths                  []string // directories outside the table that its files may lie in
+	OnMissingFile                         string   // fail, skip
+	Follow                                Follow   // in the modes that follow the table
 	Trigger                               Trigger
 	BatchRows                             int64
 	BatchBytes                            int64
@@ -118,6 +120,7 @@ func (c Config) Validate() error {
 	if c.Version != nil && c.Timestamp != nil {
 		report("timestamp", "cannot go together with %s.version: leave one of them out", Component)
 	}
+	c.followTogether(report)
 	if !c.rowMessages() {
 		if len(c.KeyColumns) > 0 {
 			report("key_columns", "needs one message a row: set %s.format to json or structured", Component)

@@ -19,7 +19,9 @@ func everyHalfMinute(t *testing.T) Interval {
 func TestDecodeFillsDefaults(t *testing.T) {
 	interval := everyHalfMinute(t)
 	want := Config{
-		Trigger: Trigger{Interval: interval}, Checkpoint: Checkpoint{Interval: 5 * time.Second, OnUnresumable: "fail"},
+		OnMissingFile: "fail",
+		Follow:        Follow{StreamSnapshot: true, Until: "forever", OnRewrite: "fail", OnDelete: "fail", OnSchemaChange: "additive"},
+		Trigger:       Trigger{Interval: interval}, Checkpoint: Checkpoint{Interval: 5 * time.Second, OnUnresumable: "fail"},
 		URI: "table", Mode: "snapshot", Columns: []string{}, BatchRows: 8192, BatchBytes: 8 << 20, Format: "json",
 		Values:          Values{Decimal: "string", Int64: "number", Timestamp: "rfc3339", Binary: "base64", NonFinite: "string"},
 		IncludeMetadata: []string{}, KeyColumns: []string{}, AllowedExternalPaths: []string{}, CheckpointLimit: 65536, CheckpointLimitBytes: 64 << 20,
@@ -41,12 +43,14 @@ func TestDecodeReadsEveryField(t *testing.T) {
 		RetryMaxElapsed: 90 * time.Second, Scan: Scan{MemoryLimit: 1000},
 		Checkpoint:           Checkpoint{Cache: "positions", Key: "k", OnUnresumable: "reset"},
 		AllowedExternalPaths: []string{"s3://bucket/other"},
-		Trigger:              Trigger{Interval: interval}, // another one is refused in this mode
+		OnMissingFile:        "skip",
+		Follow:               Follow{StreamSnapshot: true, Until: "forever", OnRewrite: "fail", OnDelete: "fail", OnSchemaChange: "additive"},
+		Trigger:              Trigger{Interval: interval}, // others are refused in this mode
 	}
 	raw := map[string]any{
 		"uri": "file:///t", "version": 3, "mode": "snapshot", "columns": []any{"id", "Amount"}, "limit": float64(10),
-		"allowed_external_paths": []any{"s3://bucket/other"},
-		"batch_rows":             int64(100), "batch_bytes": "1MiB", "format": "structured",
+		"allowed_external_paths": []any{"s3://bucket/other"}, "on_missing_file": "skip",
+		"batch_rows": int64(100), "batch_bytes": "1MiB", "format": "structured",
 		"values": map[string]any{
 			"decimal": "number", "int64": "string", "timestamp": "unix_micros", "binary": "hex", "non_finite": "fail",
 		},
@@ -142,7 +146,8 @@ func TestDecodeReportsEveryProblemWithItsPath(t *testing.T) {
 		`delta_lake.auto_replay_nacks: must be true or false, got "yes"`,
 		`delta_lake.retry_max_elapsed: must be a duration such as 30s or 5m, got "5"`,
 		"delta_lake.scan: must be an object with the fields memory_limit",
-		"delta_lake.colums: is not a field; there are uri, mode, version, timestamp, columns, limit, allowed_external_paths, trigger, batch_rows, batch_bytes, format, " +
+		"delta_lake.colums: is not a field; there are uri, mode, version, timestamp, columns, limit, on_missing_file, allowed_external_paths, " +
+			"stream_snapshot, start_version, start_timestamp, end_version, until, on_rewrite, on_delete, on_schema_change, trigger, batch_rows, batch_bytes, format, " +
 			"values, include_metadata, key_columns, checkpoint_cache, checkpoint_cache_key, checkpoint_interval, " +
 			"on_unresumable_position, checkpoint_limit, checkpoint_limit_bytes, auto_replay_nacks, retry_max_elapsed, scan",
 	}
@@ -187,11 +192,42 @@ func TestFieldsThatDoNotGoTogether(t *testing.T) {
 			map[string]any{"trigger": map[string]any{"interval": "1m"}},
 			[]string{"delta_lake.trigger: is for modes that follow the table: leave it out in mode snapshot"},
 		},
-		"a trigger and a bad mode": {map[string]any{"mode": "always", "trigger": map[string]any{"interval": "1m"}}, nil},
-		"a key of all columns":     {map[string]any{"key_columns": []any{"c"}}, nil},
-		"a bad format and a key":   {map[string]any{"format": "xml", "key_columns": []any{"c"}}, nil},
-		"the file in any format":   {map[string]any{"format": "json_lines", "include_metadata": []any{"file"}}, nil},
-		"nothing but what it must": {map[string]any{}, nil},
+		"fields of a snapshot in a mode that follows": {
+			map[string]any{"mode": "append", "version": 3, "limit": 1},
+			[]string{
+				"delta_lake.version: is for mode snapshot: leave it out in mode append",
+				"delta_lake.limit: is for mode snapshot: leave it out in mode append",
+			},
+		},
+		"fields of append in mode reload": {
+			map[string]any{"mode": "reload", "start_version": 3, "on_rewrite": "skip", "on_delete": "fail"},
+			[]string{
+				"delta_lake.start_version: is for mode append: leave it out in mode reload",
+				"delta_lake.on_rewrite: is for mode append: leave it out in mode reload",
+			},
+		},
+		"policies in mode snapshot": {
+			map[string]any{"until": "caught_up", "stream_snapshot": true},
+			[]string{"delta_lake.until: is for modes that follow the table: leave it out in mode snapshot"},
+		},
+		"two starts, and an end before them": {
+			map[string]any{"mode": "append", "start_version": 3, "start_timestamp": "2024-05-01", "end_version": 2},
+			[]string{
+				"delta_lake.start_timestamp: cannot go together with delta_lake.start_version: leave one of them out",
+				"delta_lake.end_version: is lower than delta_lake.start_version",
+			},
+		},
+		"no trigger": {
+			map[string]any{"mode": "reload", "trigger": map[string]any{"interval": ""}},
+			[]string{"delta_lake.trigger.interval: is off, and there is no trigger.input: nothing would ever look for a new version; " +
+				"set one of them, or delta_lake.until: caught_up"},
+		},
+		"no trigger in a run that ends": {map[string]any{"mode": "append", "until": "caught_up", "trigger": map[string]any{"interval": ""}}, nil},
+		"a trigger and a bad mode":      {map[string]any{"mode": "always", "trigger": map[string]any{"interval": "1m"}}, nil},
+		"a key of all columns":          {map[string]any{"key_columns": []any{"c"}}, nil},
+		"a bad format and a key":        {map[string]any{"format": "xml", "key_columns": []any{"c"}}, nil},
+		"the file in any format":        {map[string]any{"format": "json_lines", "include_metadata": []any{"file"}}, nil},
+		"nothing but what it must":      {map[string]any{}, nil},
 	} {
 		if got := LintConfig(c.raw); !reflect.DeepEqual(c.want, got) {
 			t.Errorf("%s: want %q, got %q", name, c.want, got)

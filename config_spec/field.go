@@ -14,8 +14,8 @@ const Component = "delta_lake"
 type Kind string
 
 // The kinds of fields. Numbers, sizes and booleans may also be written as text, as environment variables and the command
-// line give them; list elements that look like numbers must be quoted. Only String, Enum and ChildInput are declared to the
-// engine with a type of its own: it reports a wrong type without the field's path or not at all, and rules for lists run on the
+// line give them; list elements that look like numbers must be quoted. Only Enum, ChildInput and a String that is required are declared to
+// the engine with a type of their own: it reports a wrong type without the field's path or not at all, and rules for lists run on the
 // elements too. All other kinds are declared as any value, and judged by [LintField].
 const (
 	String     Kind = "string"

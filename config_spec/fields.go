@@ -8,7 +8,7 @@ import (
 // Fields returns the fields of delta_lake in the order of the reference. The slice is fresh.
 func Fields() []Field {
 	var all []Field
-	for _, group := range [][]Field{tableFields(), {triggerField()}, outputFields(), checkpointFields(), deliveryFields(), scanFields()} {
+	for _, group := range [][]Field{tableFields(), followFields(), {triggerField()}, outputFields(), checkpointFields(), deliveryFields(), scanFields()} {
 		all = append(all, group...)
 	}
 	return all
@@ -17,13 +17,19 @@ func Fields() []Field {
 func tableFields() []Field {
 	return []Field{{
 		Name: "uri", Kind: String, Required: true, Examples: []any{"./data/orders", "file:///data/orders"},
-		Description: "Where the table is: a local path or a `file://` URI of the directory that holds `_delta_log`.",
-		set:         into(func(c *Config) *string { return &c.URI }),
+		Description: "Where the table is: a local path or a `file://` URI of the directory that holds `_delta_log`. " +
+			"A relative path is meant from the directory that the program was started in; `~` is not expanded.",
+		set: into(func(c *Config) *string { return &c.URI }),
 	}, {
 		Name: "mode", Kind: Enum, Default: "snapshot", Examples: []any{"snapshot"},
 		Description: "What is read.",
-		Options:     []Option{{"snapshot", "The rows of one version, then the input ends."}},
-		set:         into(func(c *Config) *string { return &c.Mode }),
+		Options: []Option{
+			{"snapshot", "The rows of one version, then the input ends."},
+			{"append", "The rows that exist, then those that each new version adds."},
+			{"reload", "The rows that exist, then all rows again at each new version that a look finds; versions between two looks " +
+				"are passed over, and so are those that change no rows."},
+		},
+		set: into(func(c *Config) *string { return &c.Mode }),
 	}, {
 		Name: "version", Kind: Int, Max: math.MaxInt64, Examples: []any{12},
 		Description: "The table version to read. The latest version when left out.",
@@ -44,6 +50,14 @@ func tableFields() []Field {
 		Description: "The number of rows after which the input ends. All rows when left out; `0` reads no file.",
 		set:         intoOptional(func(c *Config) **int64 { return &c.Limit }),
 	}, {
+		Name: "on_missing_file", Kind: Enum, Default: "fail", Examples: []any{"skip"}, Advanced: true,
+		Description: "What to do when a data file of the table, or the list of its deleted rows, is gone: because of VACUUM, for instance.",
+		Options: []Option{
+			{"fail", "The run ends with an error that names the file."},
+			{"skip", "The rest of the file is left out, logged and counted."},
+		},
+		set: into(func(c *Config) *string { return &c.OnMissingFile }),
+	}, {
 		Name: "allowed_external_paths", Kind: StringList, Default: []any{}, Advanced: true,
 		Examples: []any{[]any{"/data/orders", "file:///data/archive"}},
 		Description: "The directories outside the table that its files may lie in, as URIs or local paths. Tables such as shallow " +
@@ -57,13 +71,15 @@ func outputFields() []Field {
 	return []Field{{
 		Name: "batch_rows", Kind: Int, Default: 8192, Min: 1, Max: math.MaxInt32, Examples: []any{1000},
 		Description: "The largest number of rows in a batch. A batch is complete when this or `batch_bytes` is reached. " +
+			"Files are decoded in steps of as many rows, so that fewer take less memory, and below about 500 more time. " +
 			"For outputs with interpolated fields, such as a Kafka key, about 500 is faster: the engine's work for each " +
 			"message then grows with the batch.",
 		set: into(func(c *Config) *int64 { return &c.BatchRows }),
 	}, {
 		Name: "batch_bytes", Kind: Size, Default: "8MiB", Min: 1, Max: math.MaxInt64, Examples: []any{"1MiB", 500000},
-		Description: "The size at which a batch is complete, in bytes of encoded rows. One larger row is a batch of its own.",
-		set:         into(func(c *Config) *int64 { return &c.BatchBytes }),
+		Description: "The largest size of a batch, in bytes of encoded rows. One larger row is a batch of its own. With `structured` it " +
+			"is what the values are estimated to take in memory, with `arrow_ipc` the size of the values without schema and headers.",
+		set: into(func(c *Config) *int64 { return &c.BatchBytes }),
 	}, {
 		Name: "format", Kind: Enum, Default: "json", Examples: []any{"json_lines"},
 		Description: "What a message holds.",
@@ -90,7 +106,7 @@ func outputFields() []Field {
 	}, {
 		Name: "key_columns", Kind: StringList, Default: []any{}, Examples: []any{[]any{"id"}},
 		Description: "Columns whose values become the metadata `delta_key` of each row, so that an output needs not parse " +
-			"the row for its key: the text of one column, or a JSON array of several. They must be among `columns`. " +
+			"the row for its key: the text of one column, or a JSON array of several. One column that is null makes no `delta_key`. They must be among `columns`. " +
 			"Formats with one message a row only; it costs a metadata map a row.",
 		set: into(func(c *Config) *[]string { return &c.KeyColumns }),
 	}}
@@ -138,7 +154,7 @@ func deliveryFields() []Field {
 	return []Field{{
 		Name: "checkpoint_limit", Kind: Int, Default: 65536, Min: 1, Max: math.MaxInt32, Examples: []any{8192},
 		Description: "The largest number of rows between the oldest one that is not acknowledged and the newest one handed out. " +
-			"Reading waits when it is reached.",
+			"Reading waits when it is reached. One batch goes at a time where it is not larger than `batch_rows`.",
 		set: into(func(c *Config) *int64 { return &c.CheckpointLimit }),
 	}, {
 		Name: "checkpoint_limit_bytes", Kind: Size, Default: "64MiB", Min: 1, Max: math.MaxInt64, Examples: []any{"16MiB"},
@@ -146,13 +162,15 @@ func deliveryFields() []Field {
 		set:         into(func(c *Config) *int64 { return &c.CheckpointLimitBytes }),
 	}, {
 		Name: "auto_replay_nacks", Kind: Bool, Default: true, Examples: []any{false},
-		Description: "Whether rows that an output rejects are sent again, for ever and before new ones. " +
+		Description: "Whether rows that an output rejects are sent again, for ever, with waits that grow to 10 s. Those that are due " +
+			"go before new rows; new ones pass those that are not, as far as `checkpoint_limit` allows. " +
 			"With `false` a rejected row is dropped, counted and passed.",
 		set: into(func(c *Config) *bool { return &c.AutoReplayNacks }),
 	}, {
 		Name: "retry_max_elapsed", Kind: Duration, Default: "5m", Examples: []any{"30s"}, Advanced: true,
-		Description: "How long one transient failure of the storage is retried before the run ends with an error.",
-		set:         into(func(c *Config) *time.Duration { return &c.RetryMaxElapsed }),
+		Description: "How long one transient failure of the storage is retried before the run ends with an error. " +
+			"A run that follows the table without an end never gives up.",
+		set: into(func(c *Config) *time.Duration { return &c.RetryMaxElapsed }),
 	}}
 }
 
@@ -163,7 +181,8 @@ func scanFields() []Field {
 		Children: []Field{{
 			Name: "memory_limit", Kind: Size, Default: "64MiB", Min: 1, Max: math.MaxInt64, Examples: []any{"128MiB"}, Advanced: true,
 			Description: "The number of bytes that may be decoded or encoded but not yet handed out. " +
-				"The batch that is next always passes, so that a small limit slows a run but never stops it.",
+				"The batch that is next always passes, so that a small limit slows a run but never stops it. All inputs of a process " +
+				"share the limit of the first one; another value is ignored with a warning.",
 			set: into(func(c *Config) *int64 { return &c.Scan.MemoryLimit }),
 		}},
 	}}

@@ -14,6 +14,10 @@ import (
 func BenchmarkReadBatch(b *testing.B) {
 	const records, size = 20, 8192
 	record := newFakeTable().record(size)
+	conf, err := Spec().ParseYAML("uri: /t", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
 	b.ReportAllocs()
 	for b.Loop() {
 		table := newFakeTable()
@@ -26,17 +30,13 @@ func BenchmarkReadBatch(b *testing.B) {
 				Record: record, Columns: twoColumns, Position: p, Operation: feed.Read, Version: 3,
 			}})
 		}
-		readAll(b, table.done())
+		readAll(b, conf, table.done())
 	}
 	b.ReportMetric(float64(records*size*b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-func readAll(b *testing.B, source *script) {
+func readAll(b *testing.B, conf *service.ParsedConfig, source *script) {
 	b.Helper()
-	conf, err := Spec().ParseYAML("uri: /t", nil)
-	if err != nil {
-		b.Fatal(err)
-	}
 	in, err := New(conf, service.MockResources(), Deps{
 		Open: func(context.Context, feed.Config) (feed.Source, error) { return source, nil },
 	})

@@ -18,9 +18,11 @@ type connection struct {
 	source  feed.Source
 	tracker *ack.Tracker[*batch]
 	pump    *pump
+	looks   *looks      // nil: nothing is followed
 	resumed bool        // it goes on behind a stored position
 	begun   bool        // its start is stored; for the pump's goroutine
-	again   atomic.Bool // its end is not that of the input: the table is to be read anew
+	again   atomic.Bool // its end is not that of the input: it is to connect again
+	anew    atomic.Bool // and begin as if nothing had been read
 }
 
 // begin opens the table where the stored position says, else at the start, and begins to read ahead.
@@ -29,9 +31,12 @@ func (in *Input) begin(ctx context.Context) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
+	if in.rest.behind != nil { // nearer than what is stored
+		stored = in.rest.behind
+	}
 	c := &connection{resumed: stored != nil}
 	if c.source, err = in.openBehind(ctx, stored); err != nil && in.positions.resets(err, stored) {
-		c.resumed = false
+		c.resumed, in.rest.behind = false, nil
 		c.source, err = in.openBehind(ctx, nil)
 	}
 	if err != nil || ctx.Err() != nil {
@@ -44,6 +49,7 @@ func (in *Input) begin(ctx context.Context) (*connection, error) {
 	})
 	read := func(ctx context.Context) iter.Seq2[*batch, error] { return in.read(ctx, c) }
 	c.pump = startPump(ctx, read, func(err error) { in.readFailed(c, err) })
+	c.looks = in.startLooks(ctx, c.source)
 	return c, nil
 }
 
@@ -71,7 +77,7 @@ func (in *Input) read(ctx context.Context, c *connection) iter.Seq2[*batch, erro
 	return exec.Scoped(ctx, func(ctx context.Context) iter.Seq2[*batch, error] {
 		grouper := in.convert.grouper(c.source)
 		grouper.told = func(ctx context.Context, e feed.Event) error { return in.told(ctx, c, e) }
-		grouper.patience = newPatience(in.config.RetryMaxElapsed, in.retrying)
+		grouper.patience = newPatience(retryFor(in.config), in.retrying)
 		return exec.Ordered(ctx, grouper.groups(ctx), o, in.convert.convert)
 	})
 }
@@ -80,13 +86,47 @@ func (in *Input) read(ctx context.Context, c *connection) iter.Seq2[*batch, erro
 // found here, even where no row comes, and no row comes before the position that a run begins at is stored.
 func (in *Input) told(ctx context.Context, c *connection, event feed.Event) error {
 	in.metrics.told(event)
-	e, ok := event.(feed.Planned)
-	if !ok {
-		return nil
+	switch e := event.(type) {
+	case feed.Planned:
+		return in.planned(ctx, c, e)
+	case feed.Skipped:
+		in.skipped(e)
+	case feed.SchemaChanged:
+		in.log.Infof("The columns of version %d of %s have changed: %s", e.Version, in.convert.table, e.Changes)
+		_, err := in.convert.formOf(e.Now)
+		return deltaerr.Annotate(err, deltaerr.Table(in.convert.table), deltaerr.Version(e.Version))
+	case feed.CaughtUp:
+		in.caughtUp(c, e)
 	}
+	return nil
+}
+
+func (in *Input) skipped(e feed.Skipped) {
+	switch {
+	case e.Reason == feed.SkippedFile:
+		in.log.Warnf("Left out a file of version %d of %s: %v", e.Version, in.convert.table, e.Cause)
+	case e.Rows != nil:
+		in.log.Warnf("Left out version %d of %s, a %s (%s): %d files with %d rows", e.Version, in.convert.table, e.Reason, e.Operation,
+			e.Files, *e.Rows)
+	default:
+		in.log.Warnf("Left out version %d of %s, a %s (%s): %d files", e.Version, in.convert.table, e.Reason, e.Operation, e.Files)
+	}
+}
+
+func (in *Input) caughtUp(c *connection, e feed.CaughtUp) {
+	if c.looks == nil {
+		return
+	}
+	in.metrics.lag(lagOf(c.source))
+	in.log.Infof("Caught up with version %d of %s; the latest is %d", e.Version, in.convert.table, e.Latest)
+}
+
+func (in *Input) planned(ctx context.Context, c *connection, e feed.Planned) error {
 	in.log.Infof("Reading version %d of %s: %d files", e.Position.Version, in.convert.table, e.Files)
-	if _, err := in.convert.formOf(e.Columns); err != nil {
-		return deltaerr.Annotate(err, deltaerr.Table(in.convert.table), deltaerr.Version(e.Position.Version))
+	if e.Columns != nil {
+		if _, err := in.convert.formOf(e.Columns); err != nil {
+			return deltaerr.Annotate(err, deltaerr.Table(in.convert.table), deltaerr.Version(e.Position.Version))
+		}
 	}
 	if !c.resumed && !c.begun {
 		if err := in.positions.begin(ctx, e.Position); err != nil {
@@ -105,16 +145,17 @@ func (in *Input) retrying(err error, wait time.Duration) {
 
 // readFailed takes the error that ended the reading. A file that is gone may be gone because the stored position is old.
 func (in *Input) readFailed(c *connection, err error) {
-	if c.resumed && deltaerr.KindOf(err) == deltaerr.NotFound {
+	if c.resumed && isLost(err) {
 		position, _ := c.tracker.Position()
 		err = in.positions.unresumable(err, position)
 		if in.positions.resets(err, &position) {
 			in.positions.forget()
+			c.anew.Store(true)
 			c.again.Store(true)
 			return
 		}
 	}
-	in.failed(err)
+	c.again.Store(!in.hopeless(err))
 }
 
 func (c *connection) inFlight() int64 {
@@ -126,6 +167,9 @@ func (c *connection) inFlight() int64 {
 func (c *connection) close(ctx context.Context) error {
 	if c == nil {
 		return nil
+	}
+	if err := c.looks.close(ctx); err != nil {
+		return err
 	}
 	if c.pump != nil {
 		if err := c.pump.close(ctx); err != nil {

@@ -163,6 +163,7 @@ func (m *maker) batch(b body) *batch {
 		}
 	}
 	m.done += rows
+	out.template = m.reloaded(out.template, first)
 	out.position = m.group.positionAfter(m.done)
 	if m.done == m.group.numRows() {
 		out.files = m.group.files
@@ -186,6 +187,21 @@ func (m *maker) template(b body, rows int64) *service.Message {
 	}
 	if slices.Contains(m.c.config.IncludeMetadata, "file") {
 		t.MetaSetMut("delta_file", first.File)
+	}
+	return t
+}
+
+// reloaded adds which part of a version that was loaded again a batch is: that of the rows from first up to those done.
+func (m *maker) reloaded(t *service.Message, first int64) *service.Message {
+	begins := first == 0 && m.group.rows[0].First
+	ends := m.done == m.group.numRows() && m.group.rows[len(m.group.rows)-1].Last
+	switch {
+	case begins && ends:
+		t.MetaSetMut("delta_reload", "only")
+	case begins:
+		t.MetaSetMut("delta_reload", "first")
+	case ends:
+		t.MetaSetMut("delta_reload", "last")
 	}
 	return t
 }

@@ -7,7 +7,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/benthosdev/benthos/v4/public/service"
@@ -21,11 +24,14 @@ import (
 
 // Deps is what the program around an input gives to it. The zero value works.
 type Deps struct {
-	// Open opens the source; nil: feed.OpenSnapshot, in this process.
+	// Open opens the source; nil: feed.Open, in this process.
 	Open func(ctx context.Context, c feed.Config) (feed.Source, error)
 	// Failed receives the permanent error that ended a bounded run: the engine has no fatal error, it sees the end of the
 	// input. nil: nobody.
 	Failed func(error)
+	// Unfinished receives the table of an input that ends by itself, and the rows it had delivered, when it was closed before
+	// its end without a failure. nil: nobody.
+	Unfinished func(table string, rows int64)
 	// Budget bounds the bytes decoded or encoded but not yet handed out; nil: the one that all inputs of the process share.
 	Budget *exec.Budget
 	// Allocator gives Arrow memory; nil: memory.DefaultAllocator.
@@ -41,12 +47,15 @@ type Input struct {
 	metrics   *metrics
 	open      feed.Config
 	convert   *converter
-	connect   *patience // of Connect
+	connect   *patience           // of Connect
+	child     *service.OwnedInput // whose messages cause looks; nil: none
+	rest      rest
 	positions *positions
 
 	stopping context.Context //nolint:containedctx // ends when Close begins
 	stop     context.CancelFunc
 	busy     chan struct{} // holds a token while Connect or Close is at work
+	over     atomic.Bool   // its end, its failure or that it has none was told
 
 	mu   sync.Mutex
 	conn *connection // nil: not connected
@@ -67,9 +76,14 @@ func New(conf *service.ParsedConfig, res *service.Resources, deps Deps) (service
 	in.deps = in.complete(deps)
 	in.metrics = newMetrics(res.Metrics(), uri.String(), in.deps.Budget)
 	in.convert = &converter{config: config, table: uri.String(), allocator: in.deps.Allocator}
-	in.connect = newPatience(config.RetryMaxElapsed, nil)
+	in.connect = newPatience(retryFor(config), nil)
+	if config.Trigger.Input {
+		if in.child, err = conf.FieldInput("trigger", "input"); err != nil {
+			return nil, err
+		}
+	}
 	in.open = feed.Config{
-		URI: config.URI,
+		URI: config.URI, Follow: followOf(config), OnMissingFile: feed.Policy(config.OnMissingFile),
 		Open: deltacore.Options{
 			Version: config.Version, Timestamp: config.Timestamp, AllowedExternalPaths: config.AllowedExternalPaths,
 			Budget: in.deps.Budget, Allocator: in.deps.Allocator, Warn: in.warn,
@@ -84,10 +98,13 @@ func New(conf *service.ParsedConfig, res *service.Resources, deps Deps) (service
 
 func (in *Input) complete(d Deps) Deps {
 	if d.Open == nil {
-		d.Open = feed.OpenSnapshot
+		d.Open = feed.Open
 	}
 	if d.Failed == nil {
 		d.Failed = func(error) {}
+	}
+	if d.Unfinished == nil {
+		d.Unfinished = func(string, int64) {}
 	}
 	if d.Allocator == nil {
 		d.Allocator = memory.DefaultAllocator
@@ -100,6 +117,26 @@ func (in *Input) complete(d Deps) Deps {
 		}
 	}
 	return d
+}
+
+// retryFor is how long a failure that may pass is tried again.
+func retryFor(c configspec.Config) time.Duration {
+	if !c.Bounded() {
+		return math.MaxInt64
+	}
+	return c.RetryMaxElapsed
+}
+
+func followOf(c configspec.Config) feed.Follow {
+	if !c.Follows() {
+		return feed.Follow{}
+	}
+	f := c.Follow
+	return feed.Follow{
+		Mode: feed.Mode(c.Mode), SkipSnapshot: !f.StreamSnapshot, StartVersion: f.StartVersion, StartTimestamp: f.StartTimestamp,
+		EndVersion: f.EndVersion, UntilCaughtUp: f.Until == "caught_up", OnRewrite: feed.Policy(f.OnRewrite),
+		OnDelete: feed.Policy(f.OnDelete), OnSchemaChange: feed.Policy(f.OnSchemaChange),
+	}
 }
 
 // decodedRows is the size of the records that are asked for. Larger ones than this are not faster.
@@ -147,30 +184,44 @@ func (in *Input) Connect(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(in.stopping, cancel)()
-	c, err := in.begin(ctx)
-	switch {
-	case ctx.Err() != nil:
-		return errors.Join(ctx.Err(), c.close(context.WithoutCancel(ctx)))
-	case err != nil:
-		return in.connectFailed(err)
+	defer context.AfterFunc(in.stopping, cancel)() //nolint:contextcheck // Close interrupts Connect
+	for {
+		if err := in.rest.wait(ctx); err != nil {
+			return err
+		}
+		c, err := in.begin(ctx)
+		if in.stopping.Err() != nil { // the other goroutine may not have come to it
+			cancel()
+		}
+		switch {
+		case ctx.Err() != nil:
+			return errors.Join(ctx.Err(), c.close(context.WithoutCancel(ctx)))
+		case err == nil:
+			in.connect.reset()
+			in.connected(c)
+			return nil
+		}
+		if err := in.connectFailed(err); err != nil {
+			return err
+		}
 	}
-	in.connect.reset()
-	in.connected(c)
-	return nil
 }
 
+// connectFailed returns what the engine is to be told; nil: nothing, it is tried again after a rest.
 func (in *Input) connectFailed(err error) error {
 	if wait, more := in.connect.next(err); more { // the engine logs it
 		in.metrics.retried()
 		return service.NewErrBackOff(err, wait)
 	}
-	in.failed(in.connect.exhausted(err))
-	return service.ErrEndOfInput
+	if in.hopeless(in.connect.exhausted(err)) {
+		return service.ErrEndOfInput
+	}
+	return nil
 }
 
 // failed reports, once and in full, the error that ends the run.
 func (in *Input) failed(err error) {
+	in.over.Store(true)
 	in.log.Error(err.Error())
 	in.deps.Failed(err)
 }
@@ -202,7 +253,11 @@ func (in *Input) ReadBatch(ctx context.Context) (service.MessageBatch, service.A
 		if err != nil {
 			return nil, nil, err
 		}
+		in.recovered()
 		in.metrics.handedOver(d, c.inFlight())
+		if c.looks != nil {
+			in.metrics.lag(lagOf(c.source))
+		}
 		if d.Payload.Messages() > 0 {
 			return messagesOf(d), in.ackFunc(ctx, c, d), nil //nolint:contextcheck // messages outlive the read
 		}
@@ -212,10 +267,15 @@ func (in *Input) ReadBatch(ctx context.Context) (service.MessageBatch, service.A
 // ended says what follows a connection of which everything is resolved.
 func (in *Input) ended(ctx context.Context, c *connection) error {
 	if !c.again.Load() {
+		in.over.Store(true)
 		return service.ErrEndOfInput
 	}
 	if err := c.close(ctx); err != nil {
 		return err
+	}
+	in.rest.behind = nil
+	if at, reached := c.tracker.Position(); reached && !c.anew.Load() {
+		in.rest.behind = &at
 	}
 	in.connected(nil)
 	return service.ErrNotConnected
@@ -229,11 +289,30 @@ func (in *Input) Close(ctx context.Context) error {
 		return err
 	}
 	defer in.leave()
+	in.closed(in.connection())
 	err := in.connection().close(ctx)
+	if in.child != nil {
+		err = errors.Join(err, in.child.Close(ctx))
+	}
 	if unstored := in.positions.close(ctx); unstored != nil {
 		in.log.Warnf("Rows behind the stored position will be delivered again: %v", unstored)
 	}
 	return err
+}
+
+// closed tells once if the end was not reached. Where everything is resolved the engine need not have come back for it.
+func (in *Input) closed(c *connection) {
+	if in.over.Swap(true) || !in.config.Bounded() {
+		return
+	}
+	var rows int64
+	if c != nil && c.tracker != nil {
+		if at, reached := c.tracker.Position(); reached && at.Done && !c.again.Load() {
+			return
+		}
+		rows = c.tracker.Delivered()
+	}
+	in.deps.Unfinished(in.convert.table, rows)
 }
 
 // Position returns the highest position behind which every row is resolved; false before there is one.

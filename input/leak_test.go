@@ -17,7 +17,9 @@ import (
 
 // checked opens real tables over a store that can fail and an allocator that counts.
 type checked struct {
+	table *deltatest.Table
 	store *faulty.Store
+	files []string // in canonical order
 	mem   *memory.CheckedAllocator
 }
 
@@ -35,16 +37,20 @@ func newChecked(odd bool) *checked {
 	if odd {
 		table.Append(deltatest.Rows(columns, `{"id":160,"name":"","x":"NaN"}`))
 	}
+	var files []string
+	for _, f := range table.Active() {
+		files = append(files, f.Path)
+	}
 	m := storage.NewMemory()
 	for name, content := range table.Files() {
 		m.Put(name, content)
 	}
-	return &checked{faulty.New(m), memory.NewCheckedAllocator(memory.DefaultAllocator)}
+	return &checked{table, faulty.New(m), files, memory.NewCheckedAllocator(memory.DefaultAllocator)}
 }
 
 func (c *checked) open(ctx context.Context, conf feed.Config) (feed.Source, error) {
 	conf.Open.Store = c.store
-	return feed.OpenSnapshot(ctx, conf)
+	return feed.Open(ctx, conf)
 }
 
 const smallBatches = "batch_rows: 7\ncheckpoint_limit: 30"

@@ -2,6 +2,7 @@ package input
 
 import (
 	"sync"
+	"time"
 
 	"github.com/benthosdev/benthos/v4/public/service"
 
@@ -22,7 +23,13 @@ type metrics struct {
 	rows, files        *service.MetricCounter
 	nacked, retries    *service.MetricCounter
 	read, requests     *service.MetricCounter
-	planning           *service.MetricTimer
+	planning           *service.MetricGauge
+
+	behind, lagSeconds *service.MetricGauge // in versions, and the age of the oldest commit that is not handed out
+	lagFiles, lagBytes *service.MetricGauge // left of the version that is read
+	stuck              *service.MetricGauge // 1 while an input without an end rests after an error
+	skipped, refreshes *service.MetricCounter
+	refreshing         *service.MetricGauge // seconds of the last look
 
 	mu   sync.Mutex
 	used storage.Usage // as told so far
@@ -42,7 +49,15 @@ func newMetrics(m *service.Metrics, table string, budget *exec.Budget) *metrics 
 		retries:    m.NewCounter("delta_lake_retries_total", "table"),
 		read:       m.NewCounter("delta_lake_bytes_read_total", "table"),
 		requests:   m.NewCounter("delta_lake_requests_total", "table", "operation"),
-		planning:   m.NewTimer("delta_lake_planning_seconds", "table"),
+		planning:   m.NewGauge("delta_lake_planning_seconds", "table"),
+		behind:     m.NewGauge("delta_lake_version_lag", "table"),
+		lagSeconds: m.NewGauge("delta_lake_lag_seconds", "table"),
+		lagFiles:   m.NewGauge("delta_lake_lag_files", "table"),
+		lagBytes:   m.NewGauge("delta_lake_lag_bytes", "table"),
+		stuck:      m.NewGauge("delta_lake_stuck", "table"),
+		skipped:    m.NewCounter("delta_lake_files_skipped_total", "table", "reason"),
+		refreshes:  m.NewCounter("delta_lake_refresh_total", "table", "result"),
+		refreshing: m.NewGauge("delta_lake_refresh_seconds", "table"),
 	}
 }
 
@@ -50,7 +65,9 @@ func newMetrics(m *service.Metrics, table string, budget *exec.Budget) *metrics 
 func (m *metrics) told(event feed.Event) {
 	switch e := event.(type) {
 	case feed.Planned:
-		m.planning.Timing(e.Took.Nanoseconds(), m.table)
+		m.planning.SetFloat64(e.Took.Seconds(), m.table) // a timer of the engine would be in nanoseconds
+	case feed.Skipped:
+		m.skipped.Incr(max(e.Files, 1), m.table, string(e.Reason))
 	case feed.CaughtUp:
 		if e.Latest >= 0 {
 			m.latest.Set(e.Latest, m.table)
@@ -63,6 +80,21 @@ func (m *metrics) opened() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.used = storage.Usage{}
+}
+
+// looked notes a look for a new version.
+func (m *metrics) looked(result string, took time.Duration) {
+	m.refreshes.Incr(1, m.table, result)
+	m.refreshing.SetFloat64(took.Seconds(), m.table)
+}
+
+// lag notes how far the source is behind.
+func (m *metrics) lag(l feed.Lag) {
+	m.latest.Set(l.Latest, m.table)
+	m.behind.Set(l.Versions(), m.table)
+	m.lagSeconds.SetFloat64(l.Age(time.Now()).Seconds(), m.table)
+	m.lagFiles.Set(l.Files, m.table)
+	m.lagBytes.Set(l.Bytes, m.table)
 }
 
 // retried notes a failure that is waited out.

@@ -3,6 +3,7 @@ package input
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,4 +55,29 @@ func TestPatienceEndsWithItsContext(t *testing.T) {
 	if err := p.wait(ctx, errBusy); !errors.Is(err, context.Canceled) {
 		t.Fatalf("want the end of the context, got %v", err)
 	}
+}
+
+// TestPatienceKeepsTheTimeOfEachFile lets two files fail in turn: the first of them still ends it.
+func TestPatienceKeepsTheTimeOfEachFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPatience(time.Minute, nil)
+		busy := func(file string) error { return deltaerr.New(deltaerr.Transient, "busy", deltaerr.File(file)) }
+		began := time.Now()
+		check(t, p.wait(t.Context(), busy("a")))
+		time.Sleep(50 * time.Second)
+		check(t, p.wait(t.Context(), busy("b")))
+		var err error
+		for err == nil {
+			err = p.wait(t.Context(), busy("b"))
+			if err == nil {
+				err = p.wait(t.Context(), busy("a"))
+			}
+		}
+		if took := time.Since(began); took < time.Minute || took > 2*time.Minute {
+			t.Errorf("want the minute of the first file, got %s", took)
+		}
+		if !strings.Contains(err.Error(), "file a") || !strings.Contains(err.Error(), "given up after") {
+			t.Errorf("want the file named that was given up, got %v", err)
+		}
+	})
 }

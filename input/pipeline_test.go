@@ -120,8 +120,9 @@ type pipeline struct {
 	source *script
 	sink   *sink
 
-	mu     sync.Mutex
-	failed []error
+	mu         sync.Mutex
+	failed     []error
+	unfinished []string // "table: rows"
 }
 
 type pipelineOptions struct {
@@ -150,6 +151,11 @@ func buildPipeline(t *testing.T, source *script, out *sink, o pipelineOptions) *
 			return source, nil
 		},
 		Failed: p.fail,
+		Unfinished: func(table string, rows int64) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.unfinished = append(p.unfinished, fmt.Sprintf("%s: %d", table, rows))
+		},
 		Budget:    exec.NewBudget(1 << 20),
 		Allocator: o.allocator,
 	}
@@ -208,6 +214,12 @@ func (p *pipeline) fail(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.failed = append(p.failed, err)
+}
+
+func (p *pipeline) failures() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.failed)
 }
 
 // run runs to the end of the input.

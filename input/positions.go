@@ -67,7 +67,7 @@ func (p *positions) load(ctx context.Context) (*feed.Position, error) {
 	}
 	p.saved(stored)
 	switch {
-	case stored.Phase == feed.PhaseSnapshot && stored.Done:
+	case stored.Phase == feed.PhaseSnapshot && stored.Done && !p.config.Follows():
 		p.log.Infof("The last run finished version %d: reading anew", stored.Version)
 		return nil, nil
 	case p.config.Limit != nil: // how many of the rows are left cannot be known
@@ -105,9 +105,10 @@ func (p *positions) resets(err error, stored *feed.Position) bool {
 	if p == nil || p.config.Checkpoint.OnUnresumable != "reset" || kind != deltaerr.Unresumable && kind != deltaerr.Replaced {
 		return false
 	}
-	lost := "how far the table was read is not known"
+	lost := "which rows are lost or come again is not known"
 	if stored != nil {
-		lost = fmt.Sprintf("what version %d holds behind %s is read only as far as the next version still has it", stored.Version, stored)
+		lost = fmt.Sprintf("lost is what version %d of table %s has behind that position and the version read next has not",
+			stored.Version, stored.TableID)
 	}
 	p.log.Warnf("Beginning anew: %v; %s", err, lost)
 	return true

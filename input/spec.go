@@ -28,8 +28,12 @@ A table of Delta Lake, on a local disk, becomes messages: one a row, or one a ba
 ### Delivery
 
 Rows are delivered at least once. A batch counts as delivered when the output has acknowledged every row of it; rows that
-it rejects are sent again, with growing waits, before new ones. Reading waits while ` + "`checkpoint_limit`" + ` rows or
+it rejects are sent again, with growing waits: those that are due go before new ones. Reading waits while ` + "`checkpoint_limit`" + ` rows or
 ` + "`checkpoint_limit_bytes`" + ` bytes lie between the oldest row that is not acknowledged and the newest one handed out.
+
+With ` + "`checkpoint_cache`" + ` a restart goes on behind the last row that is known to be delivered, in the same version. The
+position is stored before the first row, then every ` + "`checkpoint_interval`" + `, and at the end, and never past a row that is not
+acknowledged. After a crash, the rows behind it come again.
 
 ### Order
 
@@ -46,7 +50,7 @@ add more.
 ### Errors
 
 What cannot change by itself (no table, an unsupported feature, a corrupt file) is logged once and ends the input;
-` + "`benthos-delta`" + ` then exits with status 1. What may pass (a busy or unreachable store) is retried for
+` + "`benthos-delta`" + ` then exits with status 1, as it does when it is stopped before the end. What may pass (a busy or unreachable store) is retried for
 ` + "`retry_max_elapsed`" + `. No row after an error is ever delivered.`
 
 // engineField converts one field. configspec.Kind says which kinds have a type of their own in the engine. An optional one is
@@ -122,5 +126,25 @@ func decode(conf *service.ParsedConfig) (configspec.Config, error) {
 	if !ok {
 		return configspec.Config{}, fmt.Errorf("%s: must be an object, got %T", configspec.Component, parsed)
 	}
-	return configspec.Decode(fields)
+	return configspec.Decode(withoutNulls(fields))
+}
+
+// withoutNulls leaves out fields that are null, which mean the same as none. Those of components the engine keeps as nodes of
+// the YAML parser.
+func withoutNulls(fields map[string]any) map[string]any {
+	out := make(map[string]any, len(fields))
+	for name, v := range fields {
+		switch v := v.(type) {
+		case map[string]any:
+			out[name] = withoutNulls(v)
+		case interface{ ShortTag() string }:
+			if v.ShortTag() != "!!null" {
+				out[name] = v
+			}
+		case nil:
+		default:
+			out[name] = v
+		}
+	}
+	return out
 }

@@ -61,6 +61,18 @@ func TestChildInputOfATriggerIsSeen(t *testing.T) {
 	}
 }
 
+// The engine's create command writes every optional field as null.
+func TestFieldsThatAreNullAreLeftOut(t *testing.T) {
+	got, err := decode(parse(t, strings.Join([]string{
+		"uri: /t", "version: null", "timestamp: null", "limit: null", "trigger: { interval: 30s, input: null }",
+		"checkpoint_cache: null", "checkpoint_cache_key: null",
+	}, "\n")))
+	check(t, err)
+	if got.Version != nil || got.Timestamp != nil || got.Limit != nil || got.Trigger.Input || got.Checkpoint.Cache != "" {
+		t.Fatalf("want none of them, got %+v", got)
+	}
+}
+
 func TestNewRefusesWhatCanBeKnown(t *testing.T) {
 	for yaml, want := range map[string]string{
 		"uri: /t\nbatch_rows: 0":                        "delta_lake.batch_rows: must be at least 1, got 0",
@@ -105,5 +117,39 @@ func TestTimeAndExternalPathsReachTheTable(t *testing.T) {
 	want := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 	if got.Timestamp == nil || !got.Timestamp.Equal(want) || len(got.AllowedExternalPaths) != 1 {
 		t.Fatalf("want %v and a path, got %v and %q", want, got.Timestamp, got.AllowedExternalPaths)
+	}
+}
+
+func TestCloseWhileTheTableIsBeingOpened(t *testing.T) {
+	for name, ends := range map[string]bool{"an open that ends with its context": true, "one that does not": false} {
+		opening, give := make(chan struct{}), make(chan struct{})
+		in, err := New(parse(t, "uri: /t"), service.MockResources(), Deps{
+			Open: func(ctx context.Context, _ feed.Config) (feed.Source, error) {
+				close(opening)
+				if ends {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}
+				<-give
+				return newFakeTable().done(), nil
+			},
+		})
+		check(t, err)
+		connected := make(chan error)
+		go func() { connected <- in.Connect(context.Background()) }()
+		<-opening
+		ctx, cancel := context.WithCancel(t.Context())
+		if !ends {
+			cancel()
+		}
+		if err := in.Close(ctx); (err == nil) != ends {
+			t.Errorf("%s: want Close to honour its context, got %v", name, err)
+		}
+		cancel()
+		close(give)
+		if err := <-connected; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: want Connect interrupted, got %v", name, err)
+		}
+		check(t, in.Close(t.Context()))
 	}
 }

@@ -3,11 +3,14 @@ package input
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/benthosdev/benthos/v4/public/service"
+
+	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
 
 // stopped runs a stream until ready is closed, stops it, and returns how long that took.
@@ -85,5 +88,27 @@ func TestOutputThatClosesEarly(t *testing.T) {
 	p := newPipeline(t, newFakeTable().rows(20, true).done(), out, pipelineOptions{config: "batch_rows: 5"})
 	if took := p.stopped(ready); took > 5*time.Second {
 		t.Fatalf("want a stop within 5s, took %s", took)
+	}
+}
+
+func TestInputThatIsClosedBeforeItsEndTellsWhatItDelivered(t *testing.T) {
+	ready := make(chan struct{})
+	out := &sink{write: func(context.Context, service.MessageBatch) error { close(ready); return nil }}
+	source := newFakeTable().rows(8192, true).blocks().source()
+	p := newPipeline(t, source, out, pipelineOptions{config: "batch_rows: 8192"})
+	p.stopped(ready)
+	if want := []string{"file:///tables/fake: 8192"}; !slices.Equal(want, p.unfinished) {
+		t.Errorf("want %q, got %q", want, p.unfinished)
+	}
+}
+
+func TestInputThatEndsOrFailsIsNotUnfinished(t *testing.T) {
+	broken := deltaerr.New(deltaerr.Corrupt, "the footer is damaged")
+	for _, source := range []*script{newFakeTable().rows(5, true).done(), newFakeTable().rows(5, true).fails(broken).done()} {
+		p := buildPipeline(t, source, &sink{}, pipelineOptions{})
+		p.run()
+		if len(p.unfinished) > 0 {
+			t.Errorf("want nothing told, got %q", p.unfinished)
+		}
 	}
 }

@@ -51,6 +51,7 @@ func stream(t *testing.T, config string, out *sink) http.Handler {
 	b.SetHTTPMux(mux)
 	check(t, b.SetLoggerYAML("level: none"))
 	check(t, b.SetMetricsYAML("prometheus: {}"))
+	check(t, b.AddCacheYAML("label: positions\nmemory: {}"))
 	check(t, b.AddInputYAML("delta_lake:\n"+indent(config)))
 	check(t, b.AddOutputYAML("sink: {}"))
 	s, err := b.Build()
@@ -153,14 +154,14 @@ func TestMetricsOfARun(t *testing.T) {
 		}
 		return nil
 	}}
-	handler := stream(t, "uri: "+dir, out)
+	handler := stream(t, "uri: "+dir+"\ncheckpoint_cache: positions", out)
 	response := httptest.NewRecorder()
 	handler.ServeHTTP(response, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	got := values(t, response.Body.String())
 	for name, want := range map[string]int{
 		"delta_lake_rows_total": len(rows), "delta_lake_nacked_total": 3, "delta_lake_in_flight_rows": 0,
 		"delta_lake_version": orders.SampleVersion, "delta_lake_latest_version": orders.SampleVersion,
-		"delta_lake_planning_seconds_count": 1,
+		"delta_lake_checkpoint_version": orders.SampleVersion,
 	} {
 		if v, ok := got[name]; !ok || v != float64(want) {
 			t.Errorf("want %s %d, got %g (%t)", name, want, v, ok)
@@ -170,6 +171,9 @@ func TestMetricsOfARun(t *testing.T) {
 		if got[name] <= 0 {
 			t.Errorf("want %s above zero", name)
 		}
+	}
+	if took := got["delta_lake_planning_seconds"]; took <= 0 || took > 60 {
+		t.Errorf("want delta_lake_planning_seconds in seconds, got %g", took)
 	}
 	if _, ok := got["delta_lake_buffered_bytes"]; !ok {
 		t.Error("want delta_lake_buffered_bytes")

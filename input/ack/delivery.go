@@ -61,6 +61,7 @@ func (d *Delivery[P]) answer(failed []int, v verdict) (o Outcome) {
 		e.resolve()
 	case v == reject && t.options.DropRejected:
 		o.Dropped = o.Rejected
+		t.dropped += o.Dropped
 		e.resolve()
 	default:
 		e.left = left

@@ -55,6 +55,7 @@ type Tracker[P Payload] struct {
 	queue    []*entry[P]   // handed out, oldest first; the first one is unresolved
 	rejected waiting[P]    // those of queue that wait to be sent again, the next due first
 	handed   extent        // everything ever handed out
+	dropped  int64         // rows that were passed although they were rejected
 	highest  feed.Position // behind it nothing is unresolved
 	reached  bool          // highest is set
 	held     *Item[P]      // arrived, and over the limit so far
@@ -266,6 +267,20 @@ func (t *Tracker[P]) Position() (feed.Position, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.highest, t.reached
+}
+
+// Delivered returns the number of rows that were accepted: dropped ones do not count, nor does any that may be sent again.
+func (t *Tracker[P]) Delivered() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	rows := t.handed.rows - t.dropped
+	for _, e := range t.queue {
+		if !e.resolved {
+			d := Delivery[P]{Payload: e.payload}
+			rows -= d.rows(e.left)
+		}
+	}
+	return rows
 }
 
 // InFlight returns the span from the oldest unresolved row to the newest one handed out.

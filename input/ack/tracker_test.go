@@ -255,6 +255,22 @@ func TestDroppedRowsAreCountedAndPassed(t *testing.T) {
 	b.wantMoved(4, 6)
 }
 
+func TestDeliveredCountsAcceptedRowsAlone(t *testing.T) {
+	b := newBench(t, Options{}).feed(rows(1, 5), rows(6, 5), rows(11, 5))
+	first, second, third := b.mustNext(1), b.mustNext(6), b.mustNext(11)
+	third.Ack()
+	second.Nack([]int{0, 4})
+	first.Return(nil)
+	if want, got := int64(3+5), b.tracker.Delivered(); want != got {
+		t.Errorf("want %d, got %d", want, got)
+	}
+	dropping := newBench(t, Options{DropRejected: true}).feed(rows(1, 5))
+	dropping.mustNext(1).Nack([]int{1})
+	if want, got := int64(4), dropping.tracker.Delivered(); want != got {
+		t.Errorf("dropped: want %d, got %d", want, got)
+	}
+}
+
 func TestReturnWhileStoppingIsNoRejection(t *testing.T) {
 	b := newBench(t, Options{DropRejected: true}).feed(rows(1, 2), rows(3, 2))
 	first, second := b.mustNext(1), b.mustNext(3)

@@ -84,7 +84,7 @@ func (w *Writer) Load(ctx context.Context) (feed.Position, bool, error) {
 // returns the last error of the cache then.
 func (w *Writer) Begin(ctx context.Context, p feed.Position) error {
 	w.mu.Lock()
-	taken := w.accept(p, true)
+	taken := w.accept(p, true) //nolint:contextcheck // the goroutine that it may start outlives the call
 	w.mu.Unlock()
 	if !taken {
 		return deltaerr.New(deltaerr.Internal, "the writer was closed", deltaerr.Phase("storing the position %s", p))

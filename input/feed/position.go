@@ -119,3 +119,6 @@ func ParsePosition(text []byte) (Position, error) {
 func unreadable(why string) error {
 	return deltaerr.New(deltaerr.Unresumable, why, deltaerr.Phase("reading a position"))
 }
+
+// untouched says that nothing was handed out, nor any schema accepted, before the position.
+func (p Position) untouched() bool { return p.Phase == PhaseTail && p.SchemaHash == "" }

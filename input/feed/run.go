@@ -3,72 +3,59 @@ package feed
 import (
 	"context"
 	"iter"
-	"sync"
-
-	"github.com/benthos-delta/benthos-delta/deltacore"
 )
 
-// run is a read in progress that outlives the call that began it. All methods are for the goroutine of Next, except close.
-type run struct {
-	pull func() (deltacore.Batch, error, bool)
-	stop func()
-
-	guard  sync.Mutex // never held while something waits
-	closed bool
-	cancel context.CancelFunc // written by the goroutine of Next only
+// life is what Close ends: every read and every request of a source. Any goroutine may call its methods.
+type life struct {
+	ctx context.Context //nolint:containedctx // it spans calls
+	end context.CancelFunc
 }
 
-// begin returns the context of a new read, which keeps the values of ctx but not its end; false after close.
-func (r *run) begin(ctx context.Context) (context.Context, bool) {
-	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	r.guard.Lock()
-	defer r.guard.Unlock()
-	if r.closed {
+func newLife() life {
+	ctx, cancel := context.WithCancel(context.Background())
+	return life{ctx, cancel}
+}
+
+func (l life) ended() bool { return l.ctx.Err() != nil }
+
+// within returns a context that ends with ctx and with the life; release lets it go.
+func (l life) within(ctx context.Context) (own context.Context, release func()) {
+	own, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(l.ctx, cancel)
+	return own, func() {
+		stop()
 		cancel()
-		return own, false
 	}
-	r.cancel = cancel
-	return own, true
 }
 
-// start begins to pull batches.
-func (r *run) start(batches iter.Seq2[deltacore.Batch, error]) { r.pull, r.stop = iter.Pull2(batches) }
-
-// next pulls one batch. When ctx ends meanwhile, the read is cancelled and interrupted is true; the batch may still be one.
-func (r *run) next(ctx context.Context) (b deltacore.Batch, more, interrupted bool, err error) {
-	release := r.until(ctx)
-	b, err, more = r.pull()
-	return b, more, !release(), err
+// run is a sequence that is being pulled, across the calls of Next, whose goroutine alone uses it.
+type run[T any] struct {
+	pull   func() (T, error, bool)
+	stop   func()
+	cancel func()
 }
 
-// until cancels the read when ctx ends, unless release is called before; release says whether it came in time.
-func (r *run) until(ctx context.Context) (release func() bool) {
-	return context.AfterFunc(ctx, r.cancel)
+func (r *run[T]) running() bool { return r.pull != nil }
+
+// begin begins to pull what of makes, with the values of ctx but not its end.
+func (r *run[T]) begin(ctx context.Context, l life, of func(context.Context) iter.Seq2[T, error]) {
+	own, release := l.within(context.WithoutCancel(ctx))
+	r.cancel = release
+	r.pull, r.stop = iter.Pull2(of(own))
+}
+
+// next pulls one value. When ctx ends meanwhile, the sequence is cancelled and interrupted is true; there may still be a value.
+func (r *run[T]) next(ctx context.Context) (v T, more, interrupted bool, err error) {
+	release := context.AfterFunc(ctx, r.cancel)
+	v, err, more = r.pull()
+	return v, more, !release(), err
 }
 
 // end waits until nothing is left running.
-func (r *run) end() {
-	if r.cancel != nil {
+func (r *run[T]) end() {
+	if r.running() {
 		r.cancel()
-	}
-	if r.stop != nil {
 		r.stop()
 	}
-	r.pull, r.stop = nil, nil
-}
-
-// close cancels what runs and prevents another begin. Any goroutine may call it.
-func (r *run) close() {
-	r.guard.Lock()
-	defer r.guard.Unlock()
-	r.closed = true
-	if r.cancel != nil {
-		r.cancel()
-	}
-}
-
-func (r *run) isClosed() bool {
-	r.guard.Lock()
-	defer r.guard.Unlock()
-	return r.closed
+	*r = run[T]{}
 }

@@ -69,7 +69,7 @@ func open(t *testing.T, c Config) *opened {
 	if c.Open.Store == nil {
 		c.Open.Store = store(t, table(t))
 	}
-	s, err := OpenSnapshot(t.Context(), c)
+	s, err := Open(t.Context(), c)
 	check(t, err)
 	t.Cleanup(func() {
 		check(t, s.Close())
@@ -288,7 +288,7 @@ func TestResumeRefusesAPositionOfAnotherTableOrVersion(t *testing.T) {
 	} {
 		p := good
 		tt.change(&p)
-		_, err := OpenSnapshot(t.Context(), Config{URI: uri, Open: deltacore.Options{Store: store(t, table(t))}, Resume: &p})
+		_, err := Open(t.Context(), Config{URI: uri, Open: deltacore.Options{Store: store(t, table(t))}, Resume: &p})
 		if err == nil || deltaerr.KindOf(err) != tt.want {
 			t.Errorf("%s: want %s, got %v", name, tt.want, err)
 		}
@@ -428,7 +428,7 @@ func TestLimitCountsOverInterruptions(t *testing.T) {
 }
 
 func TestUnknownColumnIsFoundWhenOpened(t *testing.T) {
-	_, err := OpenSnapshot(t.Context(), Config{
+	_, err := Open(t.Context(), Config{
 		URI: uri, Open: deltacore.Options{Store: store(t, table(t))}, Scan: deltacore.ScanOptions{Columns: []string{"idd"}},
 	})
 	if deltaerr.KindOf(err) != deltaerr.Config || !strings.Contains(err.Error(), "idd") {

@@ -1,0 +1,116 @@
+package input
+
+import (
+	"context"
+	"time"
+
+	"github.com/benthosdev/benthos/v4/public/service"
+
+	"github.com/benthos-delta/benthos-delta/input/feed"
+	"github.com/benthos-delta/benthos-delta/input/trigger"
+)
+
+// looks makes one connection look for new versions: by a trigger, to which a reader brings what the child input says. Close
+// joins both.
+type looks struct {
+	trigger *trigger.Trigger
+	cancel  context.CancelFunc
+	reader  chan struct{} // closed when the reader has ended
+}
+
+// startLooks returns nil where nothing is followed.
+func (in *Input) startLooks(ctx context.Context, source feed.Source) *looks {
+	if !in.config.Follows() {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	l := &looks{cancel: cancel, reader: make(chan struct{})}
+	o := trigger.Options{Interval: in.config.Trigger.Interval, Events: in.child != nil}
+	l.trigger = trigger.Start(ctx, o, func(ctx context.Context) error { return in.look(ctx, source) })
+	go func() {
+		defer close(l.reader)
+		in.readChild(ctx, l.trigger)
+		select {
+		case <-l.trigger.Done():
+		case <-ctx.Done():
+			return
+		}
+		if f, ok := source.(feed.Finisher); ok {
+			f.Finish()
+		}
+	}()
+	return l
+}
+
+// readChild signals each message of the child input until that ends.
+func (in *Input) readChild(ctx context.Context, t *trigger.Trigger) {
+	if in.child == nil {
+		return
+	}
+	defer t.EndOfEvents()
+	for {
+		batch, answer, err := in.child.ReadBatch(ctx)
+		if err != nil {
+			return
+		}
+		if len(batch) > 0 {
+			t.Signal(ctx, answered(answer)) //nolint:contextcheck // an answer outlives the connection
+		}
+	}
+}
+
+// longestAnswer is how long an answer to the child input may take; it holds up the next look.
+const longestAnswer = 5 * time.Second
+
+func answered(answer service.AckFunc) trigger.Event {
+	return func(err error) {
+		ctx, cancel := context.WithTimeout(context.Background(), longestAnswer)
+		defer cancel()
+		_ = answer(ctx, err) // nothing can be done about it: the next message causes a look as well
+	}
+}
+
+// look looks once.
+func (in *Input) look(ctx context.Context, source feed.Source) error {
+	began, before := time.Now(), lagOf(source).Latest
+	err := source.Refresh(ctx)
+	if ctx.Err() != nil {
+		return err
+	}
+	result := "unchanged"
+	switch {
+	case err != nil:
+		result = "failed"
+		in.log.Warnf("Looking for a new version: %v", err)
+	case lagOf(source).Latest > before:
+		result = "new"
+	}
+	in.metrics.looked(result, time.Since(began))
+	in.metrics.lag(lagOf(source))
+	return err
+}
+
+func lagOf(source feed.Source) feed.Lag {
+	b, ok := source.(feed.Behind)
+	if !ok {
+		return feed.Lag{}
+	}
+	return b.Lag()
+}
+
+// close stops looking and waits, as long as ctx allows, until nothing is left running.
+func (l *looks) close(ctx context.Context) error {
+	if l == nil {
+		return nil
+	}
+	l.cancel()
+	if err := l.trigger.Close(ctx); err != nil {
+		return err
+	}
+	select {
+	case <-l.reader:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
