@@ -54,6 +54,15 @@ var testSupport = map[string][]string{
 	"deltacore/storage/storagetest": {"deltacore/storage", "deltacore/deltaerr"},
 }
 
+// Cron expressions name time zones, which not every machine has.
+func TestTheBinaryHasTimeZones(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.name() == "plugin/benthos-delta" && !slices.Contains(p.Imports, "time/tzdata") {
+			t.Error("want time/tzdata among the imports of the binary")
+		}
+	}
+}
+
 func TestImportsPointToTheRight(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, imported := range p.ours(p.Imports) {

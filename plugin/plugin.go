@@ -6,7 +6,7 @@
 //
 //	import _ "github.com/benthos-delta/benthos-delta/plugin"
 //
-// A main that calls service.RunCLI should ask [Failure] afterwards, to end with a status that tells of a failed run.
+// A main calls [RunCLI] in the place of service.RunCLI, for a status that tells of a failed or a stopped run.
 package plugin
 
 import (
@@ -30,6 +30,6 @@ func init() {
 func registerInput() error {
 	return service.RegisterBatchInput(configspec.Component, input.Spec(),
 		func(conf *service.ParsedConfig, res *service.Resources) (service.BatchInput, error) {
-			return input.New(conf, res, input.Deps{Failed: setFailure})
+			return input.New(conf, res, input.Deps{Failed: setFailure, Unfinished: addUnfinished})
 		})
 }

@@ -17,6 +17,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	configspec "github.com/benthos-delta/benthos-delta/config_spec"
+	"github.com/benthos-delta/benthos-delta/deltacore/deltatest"
+	"github.com/benthos-delta/benthos-delta/deltacore/schema"
+	"github.com/benthos-delta/benthos-delta/input/encode"
 )
 
 //go:generate go test . -run TestReadmePartsThatAreMadeAreCurrent -update
@@ -30,7 +33,8 @@ var readme = filepath.Join(root, "README.md")
 //	<!-- run -->            the commands are run; "lines=N": they print that many; "broker": a Kafka broker is there
 //	<!-- ci -->             .ci/run has the command
 //	<!-- file PATH -->      the block is that file, without its opening comment
-//	<!-- build -->          the program compiles
+//	<!-- program -->        the program of the next block
+//	<!-- own -->            the commands are run where the program is, beside the repository
 type block struct{ check, language, text string }
 
 var blocks = regexp.MustCompile("(?m)^(?:<!-- (.*) -->\n)?```([a-z]+)\n((?s:.*?))^```$")
@@ -60,14 +64,17 @@ func TestReadmeCommandsRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it links the binary")
 	}
+	program := ""
 	for _, b := range readmeBlocks(t) {
 		switch kind, rest, _ := strings.Cut(b.check, " "); kind {
 		case "run":
 			t.Run(strings.SplitN(b.text, "\n", 2)[0], func(t *testing.T) { runBlock(t, b, strings.Fields(rest)) })
 		case "ci":
 			inCI(t, b)
-		case "build":
-			t.Run("program", func(t *testing.T) { buildBlock(t, b) })
+		case "program":
+			program = b.text
+		case "own":
+			t.Run("own binary", func(t *testing.T) { ownBlock(t, b, program) })
 		}
 	}
 }
@@ -116,16 +123,94 @@ func inCI(t *testing.T, b block) {
 	}
 }
 
-func buildBlock(t *testing.T, b block) {
+// ownBlock builds somebody else's binary. It needs no more modules than the repository.
+func ownBlock(t *testing.T, b block, program string) {
 	dir := t.TempDir()
-	program := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(program, []byte(b.text), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), "go", "vet", program)
-	command.Dir = root
-	if out, err := command.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	absolute, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(b.text, "../benthos-delta", absolute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, "sh", "-e", "-c", text)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false")
+	out, err := command.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "- "+configspec.Component+"\n") {
+		t.Fatalf("want the input among those of the binary, got %v\n%s", err, out)
+	}
+}
+
+var typeRows = regexp.MustCompile("(?m)^\\| (`[^|]+) \\| [^|]+ \\| (?:`([^|`]+)`)? \\|$")
+
+// The examples of the table of types are what is written for themselves.
+func TestReadmeTypesAreWrittenAsItSays(t *testing.T) {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "<!-- types")
+	table, _, _ = strings.Cut(table, "\n## ")
+	found := 0
+	for _, m := range typeRows.FindAllStringSubmatch(table, -1) {
+		for name := range strings.SplitSeq(strings.ReplaceAll(m[1], "`, `", "|"), "|") {
+			if m[2] == "" {
+				continue
+			}
+			found++
+			columns := deltatest.Columns("v " + strings.Trim(name, "`"))
+			want := `{"v":` + m[2] + `}`
+			if got := encoded(t, columns, want); got != want {
+				t.Errorf("%s: want %s, got %s", name, want, got)
+			}
+		}
+	}
+	if found < 15 {
+		t.Errorf("want every type in the table, got %d", found)
+	}
+}
+
+// encoded is a row as the format json has it.
+func encoded(t *testing.T, columns *schema.Struct, row string) string {
+	t.Helper()
+	config, err := configspec.Decode(map[string]any{"uri": "."}) // for its defaults
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoder, err := encode.New(columns, config.Values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := encoder.JSON(deltatest.Rows(columns, row), encode.Part{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(rows.Row(0))
+}
+
+var metricNames = regexp.MustCompile(`m\.New[A-Za-z]+\("(delta_lake_[a-z_]+)"`)
+
+func TestReadmeListsTheMetrics(t *testing.T) {
+	source, err := os.ReadFile(filepath.Join(root, "input", "metrics.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := metricNames.FindAllSubmatch(source, -1)
+	for _, m := range names {
+		if !bytes.Contains(text, fmt.Appendf(nil, "| `%s` | ", m[1])) {
+			t.Errorf("README.md does not list %s", m[1])
+		}
+	}
+	if listed := bytes.Count(text, []byte("\n| `delta_lake_")); listed != len(names) {
+		t.Errorf("want %d metrics in README.md, got %d", len(names), listed)
 	}
 }
 

@@ -35,23 +35,33 @@ var engineFlags = []cli.Flag{
 	&cli.BoolFlag{Name: "version", Aliases: []string{"v"}},
 }
 
-// checkRootFlags finds what is wrong with the flags before the engine's command: the engine would say so and still end
-// with status 0.
-func checkRootFlags(args []string) error {
+// engineCommands are the commands of the engine.
+var engineCommands = []string{"echo", "lint", "streams", "list", "create", "test", "template", "blobl", "studio", "help", "h"}
+
+// root is what stands before the arguments of the engine's command.
+type root struct{ version bool }
+
+// parseRoot reads the flags before the engine's command, and the command. What is wrong with them the engine would say with
+// its whole help, and for flags still end with status 0.
+func parseRoot(args []string) (r root, err error) {
 	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
 		needsValue, err := flagNeedsValue(engineFlags, args[0])
-		if err != nil {
-			return err
-		}
-		if needsValue && len(args) == 1 {
-			return fmt.Errorf("flag %s needs a value", args[0])
-		}
-		args = args[1:]
-		if needsValue {
+		switch {
+		case err != nil:
+			return r, err
+		case needsValue && len(args) == 1:
+			return r, fmt.Errorf("flag %s needs a value", args[0])
+		case needsValue:
 			args = args[1:]
 		}
+		name := strings.TrimLeft(args[0], "-")
+		r.version = r.version || !needsValue && (name == "version" || name == "v")
+		args = args[1:]
 	}
-	return nil
+	if len(args) > 0 && !slices.Contains(engineCommands, args[0]) {
+		return r, fmt.Errorf("there is no command %q", args[0])
+	}
+	return r, nil
 }
 
 // engineArguments translates the arguments after `run` into the engine's: its flags, and the one file as -c. It returns
@@ -66,6 +76,9 @@ func engineArguments(args []string) ([]string, error) {
 	}
 	if len(files) != 1 {
 		return nil, fmt.Errorf("run takes one file, got %d: %s", len(files), strings.Join(files, " "))
+	}
+	if files[0] == "" {
+		return nil, errors.New("run needs the name of a file, got an empty one")
 	}
 	if slices.ContainsFunc(flags, isConfigFlag) {
 		return nil, errors.New("run takes its file as an argument: leave -c out")
@@ -107,17 +120,50 @@ func separate(known []cli.Flag, args []string) (flags, rest []string, err error)
 	return flags, rest, nil
 }
 
-// flagNeedsValue says whether the flag's value is the next argument.
-func flagNeedsValue(known []cli.Flag, arg string) (bool, error) {
-	name, _, hasValue := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
-	if name == "h" || name == "help" {
-		return false, errHelp
-	}
-	for _, f := range known {
-		if slices.Contains(f.Names(), name) {
-			documented, ok := f.(cli.DocGenerationFlag)
-			return ok && documented.TakesValue() && !hasValue, nil
+// givenOnce refuses flags of one value that are there twice: the library would take the last one. The flags are in the form of
+// separate.
+func givenOnce(known []cli.Flag, flags []string) error {
+	seen := map[string]bool{}
+	for len(flags) > 0 {
+		f, inline := flagOf(known, flags[0])
+		if seen[f.Names()[0]] {
+			return fmt.Errorf("flag --%s is given twice", f.Names()[0])
+		}
+		if _, many := f.(*cli.StringSliceFlag); !many {
+			seen[f.Names()[0]] = true
+		}
+		flags = flags[1:]
+		if takesValue(f) && !inline {
+			flags = flags[1:]
 		}
 	}
-	return false, fmt.Errorf("there is no flag %s", arg)
+	return nil
+}
+
+// flagNeedsValue says whether the flag's value is the next argument.
+func flagNeedsValue(known []cli.Flag, arg string) (bool, error) {
+	f, inline := flagOf(known, arg)
+	switch {
+	case f == cli.HelpFlag:
+		return false, errHelp
+	case f == nil:
+		return false, fmt.Errorf("there is no flag %s", arg)
+	}
+	return takesValue(f) && !inline, nil
+}
+
+// flagOf finds a flag, and says whether its value is in the same argument; nil: there is none.
+func flagOf(known []cli.Flag, arg string) (f cli.Flag, inline bool) {
+	name, _, inline := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
+	for _, f := range append(slices.Clip(known), cli.HelpFlag) {
+		if slices.Contains(f.Names(), name) {
+			return f, inline
+		}
+	}
+	return nil, inline
+}
+
+func takesValue(f cli.Flag) bool {
+	documented, ok := f.(cli.DocGenerationFlag)
+	return ok && documented.TakesValue()
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -40,12 +41,18 @@ func runDelta(args []string, s streams) int {
 		fmt.Fprintln(s.err, "interrupted")
 		return exitFailed
 	case errors.As(err, &usage):
-		fmt.Fprintf(s.err, "%v\nSee benthos-delta delta --help.\n", err)
+		fmt.Fprintf(s.err, "%v\nSee benthos-delta %s --help.\n", err, strings.Join(commandOf(args), " "))
 		return exitUsage
 	default:
 		fmt.Fprintln(s.err, err)
 		return exitFailed
 	}
+}
+
+// commandOf returns the arguments that name the command.
+func commandOf(args []string) []string {
+	_, n := named(deltaCommands(), args[1:])
+	return args[:1+n]
 }
 
 func deltaCommand(ctx context.Context, args []string, s streams) error {
@@ -97,6 +104,9 @@ func flagsFirst(args []string) ([]string, error) {
 	if errors.Is(err, errHelp) {
 		return append(slices.Clip(own), "--help"), nil
 	}
+	if err == nil {
+		err = givenOnce(command.Flags, flags)
+	}
 	return slices.Concat(own, flags, []string{"--"}, rest), err
 }
 
@@ -117,37 +127,6 @@ func named(commands []*cli.Command, args []string) (*cli.Command, int) {
 	return command, n + 1
 }
 
-// settingFlags are shared by the commands that open a table.
-func settingFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "version", Usage: "the table version to read (default: the latest)"},
-		&cli.StringFlag{Name: "timestamp", Usage: "read the version of a point in time: the newest one committed at or before it"},
-		&cli.StringSliceFlag{Name: "set", Usage: "set a field of the input, as in --set scan.memory_limit=128MiB"},
-	}
-}
-
-// settings makes a configuration of the command's URI, its --set flags and those of its flags that are fields.
-func settings(c *cli.Context) (configspec.Config, error) {
-	if c.NArg() != 1 {
-		return configspec.Config{}, usagef("delta %s takes one table URI, got %d", c.Command.Name, c.NArg())
-	}
-	assignments := append(c.StringSlice("set"), "uri="+c.Args().First())
-	for _, name := range []string{"version", "timestamp", "columns", "limit"} {
-		if c.IsSet(name) {
-			assignments = append(assignments, name+"="+c.String(name))
-		}
-	}
-	raw, err := configspec.Assign(assignments)
-	if err != nil {
-		return configspec.Config{}, usageError{err}
-	}
-	config, err := configspec.Decode(raw)
-	if err != nil {
-		return config, usageError{err}
-	}
-	return config, nil
-}
-
 // open opens the table of a configuration. What was passed over is told on the command's error stream.
 func open(c *cli.Context, config configspec.Config, budget *exec.Budget) (*deltacore.Table, error) {
 	return deltacore.Open(c.Context, config.URI, deltacore.Options{
@@ -160,7 +139,7 @@ func open(c *cli.Context, config configspec.Config, budget *exec.Budget) (*delta
 func oneOf(c *cli.Context, flag string, allowed ...string) (string, error) {
 	value := c.String(flag)
 	if !slices.Contains(allowed, value) {
-		return "", usagef("--%s must be one of %v, got %q", flag, allowed, value)
+		return "", usagef("--%s must be one of %s, got %q", flag, strings.Join(allowed, ", "), value)
 	}
 	return value, nil
 }

@@ -28,7 +28,7 @@ func historyCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			config, err := settings(c)
+			config, err := settings(c, openFields)
 			if err != nil {
 				return err
 			}

@@ -24,7 +24,7 @@ func inspectCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			config, err := settings(c)
+			config, err := settings(c, openFields)
 			if err != nil {
 				return err
 			}

@@ -1,8 +1,8 @@
 // Command benthos-delta is the Benthos command line with the delta_lake input, and the delta subcommands.
 //
 // It answers what an invocation means: `run FILE` becomes the engine's `-c FILE`, `delta …` is taken before the engine sees
-// it, everything else is the engine's. Exit status: 0 done, 1 failed, 2 wrong arguments; a command whose output is closed
-// before its end, as by head, is ended by SIGPIPE like every filter. Reading tables is left to deltacore, the input to the
+// it, everything else is the engine's. Exit status: 0 done, 1 failed or stopped before the end, 2 wrong arguments; a command
+// whose output is closed before its end, as by head, is ended by SIGPIPE like every filter. Reading tables is left to deltacore, the input to the
 // packages plugin and input.
 package main
 
@@ -12,8 +12,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
-
-	"github.com/benthosdev/benthos/v4/public/service"
+	_ "time/tzdata" // for TZ= in cron expressions, on machines without time zones
 
 	_ "github.com/benthosdev/benthos/v4/public/components/aws"
 	_ "github.com/benthosdev/benthos/v4/public/components/io"
@@ -33,29 +32,35 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	os.Exit(run())
+	os.Exit(run(os.Args[1:]))
 }
 
 // gcPercent keeps the resident size of a scan a third lower than the default of 100 does, for some more CPU: nearly all
 // that is alive is column buffers, which hold no pointers to follow. GOGC in the environment wins.
 const gcPercent = 40
 
-// run does what os.Args say and returns the exit status. The engine ends the process itself when it cannot start.
-func run() int {
-	args := os.Args[1:]
-	switch {
-	case len(args) > 0 && args[0] == "delta":
-		return runDelta(args, streams{out: os.Stdout, err: os.Stderr})
-	case len(args) > 0 && args[0] == "run":
-		return runPipeline(args[1:])
+// run does what the arguments say and returns the exit status. The engine ends the process itself when it cannot start.
+func run(args []string) int {
+	if len(args) > 0 {
+		switch args[0] {
+		case "delta":
+			return runDelta(args, streams{out: os.Stdout, err: os.Stderr})
+		case "run":
+			return runPipeline(args[1:])
+		case "help", "h":
+			return help(args[1:])
+		}
 	}
-	err := checkRootFlags(args)
+	root, err := parseRoot(args)
 	switch {
-	case errors.Is(err, errHelp) || len(args) > 0 && args[0] == "help":
-		fmt.Print(preface)
+	case errors.Is(err, errHelp), err == nil && len(args) == 0:
+		return help(nil)
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "%v\nSee benthos-delta --help.\n", err)
 		return exitUsage
+	case root.version:
+		fmt.Print(versions())
+		return 0
 	}
 	return runEngine(args)
 }
@@ -66,6 +71,20 @@ const preface = `benthos-delta is Benthos with the delta_lake input. Besides the
   benthos-delta delta COMMAND       look at a Delta table: scan, inspect, history, position, docs
 
 `
+
+// help writes the help of the command that args name.
+func help(args []string) int {
+	switch {
+	case len(args) == 0:
+		fmt.Print(preface)
+		return runEngine([]string{"--help"})
+	case args[0] == "run":
+		return runPipeline([]string{"--help"})
+	case args[0] == "delta":
+		return runDelta(append(args, "--help"), streams{out: os.Stdout, err: os.Stderr})
+	}
+	return run(append(args, "--help"))
+}
 
 func runPipeline(args []string) int {
 	translated, err := engineArguments(args)
@@ -80,13 +99,8 @@ func runPipeline(args []string) int {
 	return runEngine(translated)
 }
 
-// runEngine hands over to the engine, which reads os.Args and returns when the pipeline has ended. A permanent error ends
-// a bounded pipeline like the end of its input does: the plugin remembers it.
+// runEngine hands over to the engine, which reads os.Args and returns when the pipeline has ended.
 func runEngine(args []string) int {
 	os.Args = append([]string{"benthos-delta"}, args...)
-	service.RunCLI(context.Background())
-	if plugin.Failure() != nil {
-		return exitFailed
-	}
-	return 0
+	return plugin.RunCLI(context.Background())
 }

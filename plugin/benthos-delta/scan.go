@@ -9,11 +9,13 @@ import (
 	"iter"
 	"runtime"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/urfave/cli/v2"
 
 	configspec "github.com/benthos-delta/benthos-delta/config_spec"
 	"github.com/benthos-delta/benthos-delta/deltacore"
+	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 	"github.com/benthos-delta/benthos-delta/deltacore/exec"
 	"github.com/benthos-delta/benthos-delta/input/encode"
 )
@@ -22,7 +24,7 @@ func scanCommand() *cli.Command {
 	return &cli.Command{
 		Name: "scan", Usage: "write the rows of a table version", ArgsUsage: "URI",
 		Flags: append(settingFlags(),
-			&cli.StringFlag{Name: "columns", Usage: "the columns to read, joined by commas, or a JSON array (default: all)"},
+			&cli.StringSliceFlag{Name: "columns", Usage: "the columns to read, joined by commas, or a JSON array (default: all)"},
 			&cli.StringFlag{Name: "limit", Usage: "the number of rows to read (default: all)"},
 			&cli.StringFlag{
 				Name: "format", Value: "json",
@@ -34,7 +36,7 @@ func scanCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			config, err := settings(c)
+			config, err := settings(c, scanFields)
 			if err != nil {
 				return err
 			}
@@ -53,17 +55,24 @@ func scan(c *cli.Context, config configspec.Config, format string) error {
 	if err != nil {
 		return err
 	}
-	options := deltacore.ScanOptions{Columns: config.Columns, Limit: config.Limit, BatchRows: config.BatchRows}
+	options := deltacore.ScanOptions{Columns: config.Columns, Limit: config.Limit, BatchRows: decodedRows(config)}
 	out := bufio.NewWriterSize(c.App.Writer, outputBuffer)
 	switch format {
 	case "count":
 		err = writeCount(c.Context, out, table, options)
 	case "arrow":
-		err = writeArrow(c.Context, out, table, options)
+		err = writeArrow(c.Context, out, arrowScan{table, options, config.BatchRows})
 	default:
 		err = writeJSON(c.Context, out, jsonScan{table, options, config.Values, budget})
 	}
 	return cmp.Or(err, writing(out.Flush())) // it writes in any case
+}
+
+// decodedRows is the size of the records that are decoded: small batches are cut of larger records, since decoding few rows
+// at a time is slow. Larger ones than the most are not faster.
+func decodedRows(c configspec.Config) int64 {
+	const least, most = 8192, 65536
+	return min(max(c.BatchRows, least), most)
 }
 
 func writing(err error) error {
@@ -100,7 +109,7 @@ func writeJSON(ctx context.Context, out *bufio.Writer, j jsonScan) error {
 	})
 	for chunk, err := range chunks {
 		if err != nil {
-			return err
+			return deltaerr.Annotate(err, deltaerr.Table(j.table.URI()), deltaerr.Version(j.table.Version()))
 		}
 		if err := writeLines(out, chunk); err != nil {
 			return err
@@ -137,9 +146,15 @@ func writeLines(out *bufio.Writer, chunk []byte) error {
 	return writing(out.WriteByte('\n'))
 }
 
+type arrowScan struct {
+	table   *deltacore.Table
+	options deltacore.ScanOptions
+	rows    int64 // of a record batch, at most
+}
+
 // writeArrow writes one Arrow IPC stream; of a table without rows it holds the schema alone.
-func writeArrow(ctx context.Context, out io.Writer, table *deltacore.Table, o deltacore.ScanOptions) error {
-	scan, err := table.Scan(ctx, o)
+func writeArrow(ctx context.Context, out io.Writer, a arrowScan) error {
+	scan, err := a.table.Scan(ctx, a.options)
 	if err != nil {
 		return err
 	}
@@ -148,15 +163,26 @@ func writeArrow(ctx context.Context, out io.Writer, table *deltacore.Table, o de
 		if err != nil {
 			return err // without the end marker, so that a reader sees that the stream was cut
 		}
-		if b.Record.NumRows() > 0 {
-			err = w.Write(b.Record)
-		}
+		err = writeRecord(w, b.Record, a.rows)
 		b.Record.Release()
 		if err != nil {
 			return writing(err)
 		}
 	}
 	return writing(w.Close())
+}
+
+// writeRecord writes the rows of a record, which it borrows, in batches of at most step rows.
+func writeRecord(w *ipc.Writer, record arrow.RecordBatch, step int64) error {
+	for from := int64(0); from < record.NumRows(); from += step {
+		part := record.NewSlice(from, min(from+step, record.NumRows()))
+		err := w.Write(part)
+		part.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeCount writes the number of rows. It comes from the files' footers and deletion vectors, not from what the log says

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	configspec "github.com/benthos-delta/benthos-delta/config_spec"
 	"github.com/benthos-delta/benthos-delta/deltacore"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltatest"
+	"github.com/benthos-delta/benthos-delta/deltacore/scanplan"
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
 	"github.com/benthos-delta/benthos-delta/input/encode"
 )
@@ -36,6 +39,36 @@ func TestScanGivesTheSameBytesForEveryBatchSizeAndMemoryLimit(t *testing.T) {
 		if got := delta(t, "scan", orders, "--set", set); got != want {
 			t.Errorf("%s: want the same bytes, got %d instead of %d", set, len(got), len(want))
 		}
+	}
+}
+
+// TestScanEncodesInChunksHoweverSmallABatchIs has null columns with long names, whose text is a thousand times their Arrow form.
+func TestScanEncodesInChunksHoweverSmallABatchIs(t *testing.T) {
+	var names []string
+	for i := range 300 {
+		names = append(names, strings.Repeat("n", 60)+strconv.Itoa(i)+" boolean")
+	}
+	columns := deltatest.Columns(names...)
+	config, err := configspec.Decode(map[string]any{"uri": "."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoder, err := encode.New(columns, config.Values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows = 1000
+	batch := deltacore.Batch{Record: deltatest.Rows(columns, slices.Repeat([]string{"{}"}, rows)...), Task: &scanplan.FileTask{}}
+	lines := 0
+	err = linesOf(encoder)(t.Context(), batch, func(chunk []byte) error {
+		lines += 1 + bytes.Count(chunk, []byte("\n"))
+		if len(chunk) > chunkBytes {
+			t.Errorf("want chunks of at most %d bytes, got %d", chunkBytes, len(chunk))
+		}
+		return nil
+	})
+	if err != nil || lines != rows {
+		t.Fatalf("want %d lines, got %d, %v", rows, lines, err)
 	}
 }
 
@@ -74,6 +107,33 @@ func TestScanArrowHoldsTheRowsOfScanJSON(t *testing.T) {
 	}
 	if want := delta(t, "scan", orders); want != got.String() {
 		t.Errorf("want the same rows, got %d bytes instead of %d", got.Len(), len(want))
+	}
+}
+
+func TestScanArrowKeepsBatchesWithinBatchRows(t *testing.T) {
+	r, err := ipc.NewReader(strings.NewReader(delta(t, "scan", orders, "--format", "arrow", "--set", "batch_rows=7")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Release()
+	var rows int64
+	for r.Next() {
+		n := r.RecordBatch().NumRows()
+		if rows += n; n > 7 {
+			t.Fatalf("want at most 7 rows, got %d", n)
+		}
+	}
+	if err := r.Err(); err != nil || rows != 1000 {
+		t.Errorf("want 1000 rows, got %d, %v", rows, err)
+	}
+}
+
+// Small batches are cut of larger records.
+func TestScanDecodesLargeRecordsForSmallBatches(t *testing.T) {
+	for _, c := range []struct{ batch, want int64 }{{1, 8192}, {8192, 8192}, {10_000, 10_000}, {1 << 30, 65536}} {
+		if got := decodedRows(configspec.Config{BatchRows: c.batch}); got != c.want {
+			t.Errorf("batch_rows %d: want %d, got %d", c.batch, c.want, got)
+		}
 	}
 }
 
@@ -125,6 +185,22 @@ func emptyTable(t *testing.T, columns *schema.Struct) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+func TestScanNamesThePlaceOfAValueThatCannotBeWritten(t *testing.T) {
+	columns := deltatest.Columns("x double")
+	table := deltatest.New(columns, deltatest.Options{})
+	file := table.Append(deltatest.Rows(columns, `{"x":1}`, `{"x":2}`, `{"x":"NaN"}`))[0].Path
+	dir := t.TempDir()
+	if err := table.WriteDir(dir); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	status := runDelta([]string{"delta", "scan", dir, "--set", "values.non_finite=fail"}, streams{out: &out, err: &errs})
+	want := fmt.Sprintf("table file://%s, version 0, file %s, column x: encoding row 2: ", dir, file)
+	if status != exitFailed || !strings.HasPrefix(errs.String(), want) {
+		t.Errorf("want status 1 and %s, got status %d and %s", want, status, &errs)
+	}
 }
 
 func TestScanEndsAtTheFirstFileThatIsMissing(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"syscall"
 	"testing"
 	"time"
@@ -51,6 +53,88 @@ func TestInterruptEndsAScan(t *testing.T) {
 	}
 }
 
+// slowPipeline pauses before each row.
+const (
+	slowPipeline = `
+http: { enabled: false }
+input: { delta_lake: { uri: "${ORDERS}", batch_rows: 1 } }
+pipeline: { threads: 1, processors: [ { sleep: { duration: ${PAUSE} } } ] }
+output: { stdout: {} }
+`
+	stoppedEarly = "(?m)^stopped before the end: [1-9][0-9]* rows delivered of file:///.*/orders$"
+)
+
+// startPipeline runs the slow pipeline with its pause before each row.
+func startPipeline(t *testing.T, pause string) (runningScan, *bufio.Reader, *bytes.Buffer) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "slow.yaml")
+	if err := os.WriteFile(file, []byte(slowPipeline), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("benthos-delta", "run", file)
+	cmd.Env = append(os.Environ(), "ORDERS="+filepath.Join(moduleRoot(t), "testdata", "tables", "orders"), "PAUSE="+pause)
+	return started(t, cmd)
+}
+
+func TestStoppedRunHasStatusOneAndSaysHowFarItCame(t *testing.T) {
+	t.Parallel()
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		cmd, rows, errs := startPipeline(t, "20ms")
+		for range 2 { // the first is acknowledged once the second comes
+			if _, err := rows.ReadString('\n'); err != nil {
+				t.Fatal(err, errs)
+			}
+		}
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := rows.WriteTo(&bytes.Buffer{}); err != nil {
+			t.Fatal(err)
+		}
+		err := cmd.wait(t)
+		if cmd.ProcessState.ExitCode() != exitFailed || !regexp.MustCompile(stoppedEarly).Match(errs.Bytes()) {
+			t.Errorf("%v: want status 1 and how far it came, got %v and %s", signal, err, errs)
+		}
+	}
+}
+
+func TestSecondSignalEndsARunAtOnce(t *testing.T) {
+	t.Parallel()
+	cmd, rows, errs := startPipeline(t, "1h")
+	time.Sleep(time.Second)
+	for range 2 {
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err, errs)
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+	began := time.Now()
+	if _, err := rows.WriteTo(&bytes.Buffer{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.wait(t); err == nil || time.Since(began) > 5*time.Second {
+		t.Errorf("want an end that is no success, at once, got %v after %s: %s", err, time.Since(began), errs)
+	}
+}
+
+// A signal may come before the engine listens for it.
+func TestSignalAtAnyTimeOfAStartIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	for delay := time.Duration(0); delay < 200*time.Millisecond; delay += 25 * time.Millisecond {
+		cmd, rows, errs := startPipeline(t, "20ms")
+		time.Sleep(delay)
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := rows.WriteTo(&bytes.Buffer{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.wait(t); err == nil {
+			t.Errorf("after %s: want an end that is no success, got %s", delay, errs)
+		}
+	}
+}
+
 type runningScan struct {
 	*exec.Cmd
 	closeOutput func() error
@@ -59,7 +143,11 @@ type runningScan struct {
 // startScan runs a scan whose output is far larger than a pipe holds.
 func startScan(t *testing.T, table string) (runningScan, *bufio.Reader, *bytes.Buffer) {
 	t.Helper()
-	cmd := exec.Command("benthos-delta", "delta", "scan", table)
+	return started(t, exec.Command("benthos-delta", "delta", "scan", table))
+}
+
+func started(t *testing.T, cmd *exec.Cmd) (runningScan, *bufio.Reader, *bytes.Buffer) {
+	t.Helper()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
