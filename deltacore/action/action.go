@@ -10,7 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Action is one line of a commit: exactly one field is set.
+// Action is one line of a commit: exactly one field is set. Lines are read by hand, by [Scanner]; the tags of the types are the
+// names in the log, by which checksum files are read and tasks and the lines of tests written.
 type Action struct {
 	Protocol           *Protocol           `json:"protocol"`
 	Metadata           *Metadata           `json:"metaData"`

@@ -31,12 +31,11 @@ func BenchmarkScanner(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(input)))
 			b.ReportAllocs()
-			s := NewScanner(nil, kinds...)
-			if omitStats {
-				s.OmitStats()
-			}
 			for b.Loop() {
-				s.Reset(bytes.NewReader(input))
+				s := NewScanner(bytes.NewReader(input), kinds...)
+				if omitStats {
+					s.OmitStats()
+				}
 				for {
 					if _, err := s.Next(); errors.Is(err, io.EOF) {
 						break

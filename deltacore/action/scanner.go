@@ -46,13 +46,6 @@ func NewScanner(r io.Reader, kinds ...Kind) *Scanner {
 	return s
 }
 
-// Reset makes the scanner read the lines of r, with the kinds and buffers it has. A log of many small commits is read
-// with one scanner.
-func (s *Scanner) Reset(r io.Reader) {
-	s.src.Reset(r)
-	s.line, s.err = 0, nil
-}
-
 // OmitStats leaves Add.Stats empty from now on: statistics are most of a line, and only pruning needs them (C7).
 func (s *Scanner) OmitStats() { s.dec.omitStats = true }
 

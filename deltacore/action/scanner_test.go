@@ -328,17 +328,6 @@ func TestScannerWithoutStatsStillChecksThem(t *testing.T) {
 	}
 }
 
-func TestResetScannerStartsAnew(t *testing.T) {
-	s := NewScanner(strings.NewReader("{"), KindTxn)
-	if _, err := s.Next(); err == nil {
-		t.Fatal("want an error")
-	}
-	s.Reset(strings.NewReader(`{"add":{"path":"f"}}` + "\n" + `{"txn":{"appId":"a"}}`))
-	if a, err := s.Next(); err != nil || a.Txn == nil || s.line != 2 {
-		t.Errorf("want the txn of line 2, got %v in line %d", err, s.line)
-	}
-}
-
 func TestScannerAgreesWithEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := Add{

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/arrowdata"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 	"github.com/benthos-delta/benthos-delta/deltacore/parquetio"
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
@@ -180,7 +181,7 @@ func bindStruct(f parquetio.Field, w wantedField, t *schema.Struct) (converter, 
 	}
 	return func(mem memory.Allocator, d arrow.ArrayData) (arrow.ArrayData, error) {
 		made := make([]arrow.ArrayData, 0, len(members))
-		defer func() { release(made) }()
+		defer func() { arrowdata.Release(made) }()
 		for _, m := range members {
 			var source arrow.ArrayData
 			if m.source >= 0 {
@@ -289,10 +290,4 @@ func bindMap(f parquetio.Field, w wantedField, t *schema.Map) (converter, []int,
 // withChildren is d with another type and other children.
 func withChildren(typ arrow.DataType, d arrow.ArrayData, children ...arrow.ArrayData) arrow.ArrayData {
 	return array.NewData(typ, d.Len(), d.Buffers(), children, d.NullN(), d.Offset())
-}
-
-func release(list []arrow.ArrayData) {
-	for _, d := range list {
-		d.Release()
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/arrowdata"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 	"github.com/benthos-delta/benthos-delta/deltacore/parquetio"
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
@@ -85,7 +86,7 @@ func julianDate(day int64) (year int64, month, dayOfMonth int) {
 		fourYear = 1461
 	)
 	day += toMarch
-	era := floorDiv(day, fourYear)
+	era := schema.FloorDiv(day, fourYear)
 	dayOfEra := day - era*fourYear
 	yearOfEra := (dayOfEra - dayOfEra/1460) / 365
 	dayOfYear := dayOfEra - 365*yearOfEra
@@ -132,7 +133,7 @@ func (c calendar) microsOf(f parquetio.Field, t schema.Type) converter {
 func (c calendar) rebaseMicros() converter {
 	offset, fixed := zoneOffset(c.zone)
 	return func(mem memory.Allocator, d arrow.ArrayData) (arrow.ArrayData, error) {
-		limit := int64(gregorianDay)*microsPerDay + 2*microsPerDay
+		limit := int64(gregorianDay)*schema.MicrosPerDay + 2*schema.MicrosPerDay
 		if !fixed {
 			limit = localTimeEnd
 		}
@@ -152,15 +153,15 @@ func (c calendar) rebaseMicros() converter {
 
 // localTimeEnd is a day after 1900 began, in microseconds since 1970: before, time zones had local mean times, which old Java
 // did not know, so that more than the calendar differs.
-const localTimeEnd = -2_208_988_800_000_000 + microsPerDay
+const localTimeEnd = -2_208_988_800_000_000 + schema.MicrosPerDay
 
 func rebaseInstant(micros, offset int64) (int64, error) {
-	day := floorDiv(max(micros, math.MinInt64/2)+offset, microsPerDay)
+	day := schema.FloorDiv(max(micros, math.MinInt64/2)+offset, schema.MicrosPerDay)
 	rebased, ok := rebaseDay(day)
 	if !ok || micros < math.MinInt64/2 { // the year 144,000 BC
 		return 0, noSuchDate(day)
 	}
-	return micros + (rebased-day)*microsPerDay, nil
+	return micros + (rebased-day)*schema.MicrosPerDay, nil
 }
 
 func noSuchDate(day int64) error {
@@ -171,7 +172,7 @@ func noSuchDate(day int64) error {
 }
 
 func yearOf(micros int64) int64 {
-	year, _, _ := julianDate(floorDiv(micros, microsPerDay))
+	year, _, _ := julianDate(schema.FloorDiv(micros, schema.MicrosPerDay))
 	return year
 }
 
@@ -200,7 +201,7 @@ func zoneOffset(zone string) (offset int64, fixed bool) {
 
 // anyBelow says whether a value is below a limit.
 func anyBelow[T int32 | int64](d arrow.ArrayData, limit T) bool {
-	valid := validOf(d)
+	valid := arrowdata.Valid(d)
 	for i, v := range arrow.GetValues[T](d, 1) {
 		if v < limit && valid(i) {
 			return true
@@ -213,7 +214,7 @@ func anyBelow[T int32 | int64](d arrow.ArrayData, limit T) bool {
 func rebaseEach[T int32 | int64](mem memory.Allocator, d arrow.ArrayData, one func(T) (T, error)) (arrow.ArrayData, error) {
 	buf, out := newValues[T](mem, d.Len())
 	defer buf.Release()
-	valid := validOf(d)
+	valid := arrowdata.Valid(d)
 	for i, v := range arrow.GetValues[T](d, 1) {
 		if !valid(i) {
 			continue

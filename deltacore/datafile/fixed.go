@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/arrowdata"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
 
@@ -33,7 +34,7 @@ func each[In, Out arrow.FixedWidthType](typ arrow.DataType, one func(In) (v Out,
 }
 
 func firstInexact[In, Out arrow.FixedWidthType](d arrow.ArrayData, in []In, typ arrow.DataType, one func(In) (Out, bool)) error {
-	valid := validOf(d)
+	valid := arrowdata.Valid(d)
 	for i, v := range in {
 		if _, ok := one(v); !ok && valid(i) {
 			return doesNotFit(fmt.Sprint(v), typ)

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/arrowdata"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
 
@@ -96,7 +97,7 @@ func (g gatherer) withChildren(d arrow.ArrayData, children []arrow.ArrayData, bu
 			b.Release()
 		}
 	}
-	release(children)
+	arrowdata.Release(children)
 	return out, nil
 }
 
@@ -230,7 +231,7 @@ func (g gatherer) structs(d arrow.ArrayData) (arrow.ArrayData, error) {
 	for _, c := range d.Children() {
 		child, err := gather(g.mem, c, g.rows)
 		if err != nil {
-			release(children)
+			arrowdata.Release(children)
 			return nil, err
 		}
 		children = append(children, child)

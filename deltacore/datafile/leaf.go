@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/arrowdata"
 	"github.com/benthos-delta/benthos-delta/deltacore/parquetio"
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
 )
@@ -58,7 +59,7 @@ func isNumber(f parquetio.Field) bool { return strings.HasPrefix(f.Logical, "DEC
 // retype is for types of the same layout: nothing is copied.
 func retype(typ arrow.DataType) converter {
 	return func(_ memory.Allocator, d arrow.ArrayData) (arrow.ArrayData, error) {
-		return array.NewData(typ, d.Len(), d.Buffers(), nil, d.NullN(), d.Offset()), nil
+		return arrowdata.Retyped(typ, d), nil
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/arrowdata"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
 
@@ -15,7 +16,7 @@ func (m member) checkNulls(d arrow.ArrayData, p parent) error {
 		return nil
 	}
 	nulls := 0
-	isNull, exists := nullsOf(d), validOf(p.valid)
+	isNull, exists := nullsOf(d), p.exists()
 	for i := range p.rows {
 		if isNull(i) && exists(i) {
 			nulls++
@@ -37,18 +38,14 @@ func nullsOf(d arrow.ArrayData) func(i int) bool {
 	if d == nil {
 		return func(int) bool { return true }
 	}
-	valid := validOf(d)
+	valid := arrowdata.Valid(d)
 	return func(i int) bool { return !valid(i) }
 }
 
-// validOf returns a test for values. Of a nil array all exist.
-func validOf(d arrow.ArrayData) func(i int) bool {
-	if d == nil || d.NullN() == 0 || d.Buffers()[0] == nil {
+// exists returns a test for the rows that the parent has.
+func (p parent) exists() func(i int) bool {
+	if p.valid == nil {
 		return func(int) bool { return true }
 	}
-	bits, offset := d.Buffers()[0].Bytes(), d.Offset()
-	return func(i int) bool {
-		i += offset
-		return bits[i/8]&(1<<(i%8)) != 0
-	}
+	return arrowdata.Valid(p.valid)
 }

@@ -5,10 +5,10 @@ import (
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/arrowdata"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 	"github.com/benthos-delta/benthos-delta/deltacore/parquetio"
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
@@ -94,7 +94,7 @@ func rescale(from *arrow.Decimal128Type, to schema.Decimal, out arrow.DataType) 
 			if err := checkDigits(d, from); err != nil {
 				return nil, err
 			}
-			return array.NewData(out, d.Len(), d.Buffers(), nil, d.NullN(), d.Offset()), nil
+			return arrowdata.Retyped(out, d), nil
 		}, true
 	}
 	factor := decimal128.GetScaleMultiplier(more)
@@ -107,7 +107,7 @@ func checkDigits(d arrow.ArrayData, typ *arrow.Decimal128Type) error {
 	if typ.Precision <= 18 {
 		limit = int64(decimal128.GetScaleMultiplier(int(typ.Precision)).LowBits())
 	}
-	valid := validOf(d)
+	valid := arrowdata.Valid(d)
 	for i, v := range arrow.GetValues[decimal128.Num](d, 1) {
 		if low := int64(v.LowBits()); v.HighBits() == low>>63 && low < limit && low > -limit {
 			continue

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/arrowdata"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 	"github.com/benthos-delta/benthos-delta/deltacore/parquetio"
 	"github.com/benthos-delta/benthos-delta/deltacore/scanplan"
@@ -80,7 +81,7 @@ func (n rowNumbers) of(mem memory.Allocator, record arrow.RecordBatch, physical 
 		return nil, err
 	}
 	defer d.Release()
-	values, valid := arrow.GetValues[int64](d, 1), validOf(d)
+	values, valid := arrow.GetValues[int64](d, 1), arrowdata.Valid(d)
 	for i := range out {
 		if valid(i) {
 			out[i] = values[i]

@@ -8,13 +8,14 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/arrowdata"
 	"github.com/benthos-delta/benthos-delta/deltacore/parquetio"
+	"github.com/benthos-delta/benthos-delta/deltacore/schema"
 )
 
 const (
-	microsPerDay = 86_400_000_000
-	julianEpoch  = 2_440_588 // the Julian day of 1970-01-01
-	maxMicroDay  = math.MaxInt64/microsPerDay - 1
+	julianEpoch = 2_440_588 // the Julian day of 1970-01-01
+	maxMicroDay = math.MaxInt64/schema.MicrosPerDay - 1
 )
 
 // bindTimestamp accepts all forms of a point in time, with or without the UTC flag, for both types: writers did not
@@ -37,7 +38,7 @@ func toMicros(f parquetio.Field, out arrow.DataType) (converter, bool) {
 		case arrow.Microsecond:
 			return retype(out), true
 		case arrow.Nanosecond:
-			return each(out, func(v int64) (int64, bool) { return floorDiv(v, 1000), true }), true
+			return each(out, func(v int64) (int64, bool) { return schema.FloorDiv(v, 1000), true }), true
 		}
 	}
 	return nil, false
@@ -52,15 +53,7 @@ func datesToMicros(out arrow.DataType) converter {
 }
 
 func dayMicros(days int64) (int64, bool) {
-	return days * microsPerDay, days <= maxMicroDay && days >= -maxMicroDay
-}
-
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
+	return days * schema.MicrosPerDay, days <= maxMicroDay && days >= -maxMicroDay
 }
 
 // int96ToMicros reads nanoseconds of the day and a Julian day, both little-endian (protocol Q1). The nanoseconds may be
@@ -79,13 +72,13 @@ func int96ToMicros(out arrow.DataType) converter {
 }
 
 func fillMicros(micros []int64, in []byte, d arrow.ArrayData, out arrow.DataType) error {
-	valid := validOf(d)
+	valid := arrowdata.Valid(d)
 	for i := range micros {
 		v := in[12*i : 12*i+12]
 		nanos := int64(binary.LittleEndian.Uint64(v))
 		day := int64(int32(binary.LittleEndian.Uint32(v[8:])))
 		base, ok := dayMicros(day - julianEpoch)
-		offset := floorDiv(nanos, 1000)
+		offset := schema.FloorDiv(nanos, 1000)
 		micros[i] = base + offset
 		overflow := (micros[i] > base) != (offset > 0) && offset != 0
 		if (!ok || overflow) && valid(i) {

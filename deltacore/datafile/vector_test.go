@@ -160,7 +160,7 @@ func TestDamagedVectorsAreRefused(t *testing.T) {
 		"cardinality": {func(d *action.DeletionVector, _ []byte) { d.Cardinality = 4 }, "cardinality mismatch: the descriptor states 4 deleted rows, the bitmap holds 3"},
 		"letter":      {func(d *action.DeletionVector, _ []byte) { d.StorageType = "x" }, `unknown storage type "x"`},
 		"offset":      {func(d *action.DeletionVector, _ []byte) { *d.Offset = 1 << 33 }, "the file ends at byte"},
-		"descriptor":  {func(d *action.DeletionVector, _ []byte) { d.SizeInBytes = 1<<28 }, "the file ends at byte"},
+		"descriptor":  {func(d *action.DeletionVector, _ []byte) { d.SizeInBytes = 1 << 28 }, "the file ends at byte"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

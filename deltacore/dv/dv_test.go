@@ -192,7 +192,7 @@ func TestDamagedVectorsAreRefused(t *testing.T) {
 		"one bit":        {changed(20), action.DeletionVector{SizeInBytes: size, Cardinality: 3}, "checksum mismatch"},
 		"cut":            {good[:len(good)-5], action.DeletionVector{SizeInBytes: size, Cardinality: 3}, "the file ends at byte"},
 		"cardinality":    {good, action.DeletionVector{SizeInBytes: size, Cardinality: 2}, "cardinality mismatch"},
-		"huge size":      {good, action.DeletionVector{SizeInBytes: 1<<28, Cardinality: 3}, "the file ends at byte"},
+		"huge size":      {good, action.DeletionVector{SizeInBytes: 1 << 28, Cardinality: 3}, "the file ends at byte"},
 		"negative size":  {good, action.DeletionVector{SizeInBytes: -9, Cardinality: 3}, "the descriptor states"},
 	} {
 		t.Run(name, func(t *testing.T) {

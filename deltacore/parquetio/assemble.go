@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/arrowdata"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
 
@@ -77,7 +78,7 @@ func (a assembler) leaf(n *node, slots int) (arrow.ArrayData, error) {
 
 func (a assembler) group(n *node, slots int) (arrow.ArrayData, error) {
 	members, err := a.members(n, n.levels, slots)
-	defer release(members)
+	defer arrowdata.Release(members)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +141,7 @@ func (a assembler) elements(n *node, count int) (arrow.ArrayData, error) {
 		return a.build(n.children[0], count)
 	}
 	pair, err := a.members(n, n.inner(), count)
-	defer release(pair)
+	defer arrowdata.Release(pair)
 	if err != nil {
 		return nil, err
 	}
@@ -164,10 +165,4 @@ func newData(typ arrow.DataType, n, nulls int, buffers []*memory.Buffer, childre
 		buffers[0] = nil
 	}
 	return array.NewData(typ, n, buffers, children, nulls, 0)
-}
-
-func release(list []arrow.ArrayData) {
-	for _, d := range list {
-		d.Release()
-	}
 }

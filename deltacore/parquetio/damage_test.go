@@ -62,6 +62,9 @@ func countRows(f *parquetio.File) (rows int64, err error) {
 				return rows, err
 			}
 			rows += batch.NumRows()
+			for _, c := range batch.Columns() {
+				checkData(c.Data())
+			}
 			batch.Release()
 		}
 	}

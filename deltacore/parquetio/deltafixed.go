@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/arrowdata"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
 
@@ -62,10 +63,10 @@ func fillFixed(d arrow.ArrayData, out []byte, width int) error {
 	if d.Buffers()[2] != nil {
 		data = d.Buffers()[2].Bytes()
 	}
-	isNull := nullsOf(d)
+	valid := arrowdata.Valid(d)
 	for i := range d.Len() {
 		to := out[i*width : (i+1)*width]
-		if isNull(i) {
+		if !valid(i) {
 			clear(to)
 			continue
 		}

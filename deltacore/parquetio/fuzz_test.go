@@ -45,6 +45,14 @@ func FuzzPages(f *testing.F) {
 		deltatest.WithEmptyPages(deltatest.Parquet{Codec: "UNCOMPRESSED", PageBytes: 1, BatchRows: 1, NoStatistics: true}.File(
 			deltatest.Rows(deltatest.Columns("c long"), `{"c": 1}`, `{}`, `{"c": 3}`))),
 	}
+	nested := deltatest.Rows(nestedColumns,
+		`{"id": 1, "s": {"f": {"g": 1}, "l": [{"x": 1, "y": "a", "z": [1, null]}, null, {"z": []}]}, "ll": [[1.5], [], null], "sl": [{"b": true}]}`,
+		`{"id": 2, "m": [{"key": "k", "value": {"p": 1, "q": [["a"], [null]]}}, {"key": "l"}], "sl": []}`, `{"id": 3, "s": {"l": []}}`)
+	for _, p := range []deltatest.Parquet{
+		{Codec: "UNCOMPRESSED", PageBytes: 1, BatchRows: 1, NoStatistics: true}, {Codec: "UNCOMPRESSED", PageVersion: 2, NoDictionary: true, NoStatistics: true},
+	} {
+		files = append(files, p.File(nested))
+	}
 	if content, err := os.ReadFile("testdata/delta-fixed.parquet"); err == nil {
 		files = append(files, content)
 	}

@@ -240,9 +240,11 @@ func TestTheFootersSchemaMustBeATree(t *testing.T) {
 	}{
 		"no schema":     {[]byte{0x00}, "ends in the middle, after 0 elements"},
 		"many elements": {thriftSchema(1 << 30), "a Thrift list claims 1073741824 elements in 1 bytes"},
-		"very wide":     {thriftSchema(1<<18+1, bytes.Repeat(schemaElement(0), 1<<18+1)), "the schema has 262145 elements, at most 262144 are read"},
-		"empty chunks": {append(append([]byte{0x49, 0x1c, 0x19, 0xfc}, binary.AppendUvarint(nil, 1<<20)...), make([]byte, 1<<20)...),
-			"the lists have more elements than a footer of its size can need"},
+		"very wide":     {thriftSchema(1<<18+1, bytes.Repeat(append([]byte{0x48, 0x08}, "abcdefgh\x15\x00\x00"...), 1<<18+1)), "the schema has 262145 elements, at most 262144 are read"},
+		"empty chunks": {
+			append(append([]byte{0x49, 0x1c, 0x19, 0xfc}, binary.AppendUvarint(nil, 1<<20)...), make([]byte, 1<<20)...),
+			"the lists have more elements than a footer of its size can need",
+		},
 		"many children": {thriftSchema(2, schemaElement(1<<31-1), schemaElement(0)), "makes the footer's schema no tree"},
 		"negative":      {thriftSchema(2, schemaElement(-1), schemaElement(0)), "makes the footer's schema no tree"},
 		"two roots":     {thriftSchema(2, schemaElement(0), schemaElement(0)), "makes the footer's schema no tree"},

@@ -230,7 +230,7 @@ func readValid(f *parquetio.File) (rows int, err error) {
 
 // checkData panics when an array is not as Arrow wants it.
 func checkData(d arrow.ArrayData) {
-	if b := d.Buffers()[0]; b != nil && b.Len()*8 < d.Len() {
+	if b := d.Buffers()[0]; b != nil && d.NullN() != 0 && b.Len()*8 < d.Offset()+d.Len() {
 		panic("the bitmap is too short")
 	}
 	switch d.DataType().ID() {

@@ -150,11 +150,12 @@ func (r *groupReader) open(mostRows int64) error {
 	r.mem.oneRow = r.batch == 1
 	r.chunks = p
 	r.byLeaf = make(map[int]*leafReader, len(p.leaves))
+	group := reader.RowGroup(0) // asking again costs the look at all columns
 	for i, n := range p.leaves {
 		r.mem.column = i
 		leaf := newLeafReader(n, reader, i, r.mem)
 		r.leaves, r.byLeaf[n.field.Leaf] = append(r.leaves, leaf), leaf
-		pages, err := reader.RowGroup(0).GetColumnPageReader(i)
+		pages, err := group.GetColumnPageReader(i)
 		if err == nil {
 			err = leaf.begin(pages, meta.RowGroups[0].Columns[i].MetaData.TotalUncompressedSize, r.rows)
 		}

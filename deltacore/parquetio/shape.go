@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/arrowdata"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
 
@@ -18,7 +19,7 @@ type convertFunc func(mem memory.Allocator, d arrow.ArrayData) (arrow.ArrayData,
 
 func retype(typ arrow.DataType) convertFunc {
 	return func(_ memory.Allocator, d arrow.ArrayData) (arrow.ArrayData, error) {
-		return array.NewData(typ, d.Len(), d.Buffers(), nil, d.NullN(), d.Offset()), nil
+		return arrowdata.Retyped(typ, d), nil
 	}
 }
 
@@ -98,9 +99,9 @@ func decimalsFromFixed(d arrow.ArrayData, width int, out []decimal128.Num) error
 		return nil
 	}
 	data := d.Buffers()[1].Bytes()[d.Offset()*width:]
-	nulls := nullsOf(d)
+	valid := arrowdata.Valid(d)
 	for i := range out {
-		if nulls(i) {
+		if !valid(i) {
 			out[i] = decimal128.Num{}
 			continue
 		}
@@ -122,9 +123,9 @@ func decimalsFromBinary(d arrow.ArrayData, out []decimal128.Num) error {
 	if d.Buffers()[2] != nil {
 		data = d.Buffers()[2].Bytes()
 	}
-	nulls := nullsOf(d)
+	valid := arrowdata.Valid(d)
 	for i := range out {
-		if nulls(i) {
+		if !valid(i) {
 			out[i] = decimal128.Num{}
 			continue
 		}
@@ -163,16 +164,4 @@ func bigEndian(b []byte) (decimal128.Num, error) {
 
 func tooWide(size int) error {
 	return deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("a decimal of %d bytes has more than 38 digits", size))
-}
-
-// nullsOf returns a test for nulls.
-func nullsOf(d arrow.ArrayData) func(i int) bool {
-	if d.NullN() == 0 || d.Buffers()[0] == nil {
-		return func(int) bool { return false }
-	}
-	bits, offset := d.Buffers()[0].Bytes(), d.Offset()
-	return func(i int) bool {
-		i += offset
-		return bits[i/8]&(1<<(i%8)) == 0
-	}
 }

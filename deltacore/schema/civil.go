@@ -1,5 +1,8 @@
 package schema
 
+// MicrosPerDay is how many microseconds a day has in all calendars of this product: none has leap seconds.
+const MicrosPerDay = 86_400_000_000
+
 // Days of a 400-year cycle of the Gregorian calendar, and from 0000-03-01 to 1970-01-01. Counting years from March puts
 // the leap day at the end of a year, so that the length of a month does not depend on it.
 const (
@@ -15,7 +18,7 @@ func DaysFromCivil(year int64, month, day int) int64 {
 	if month <= 2 {
 		year--
 	}
-	era := floorDiv(year, yearsPerEra)
+	era := FloorDiv(year, yearsPerEra)
 	yearOfEra := year - era*yearsPerEra
 	monthFromMarch := int64(month+9) % 12
 	dayOfYear := (marchToMonth*monthFromMarch+2)/5 + int64(day) - 1
@@ -26,7 +29,7 @@ func DaysFromCivil(year int64, month, day int) int64 {
 // CivilFromDays is the inverse of DaysFromCivil.
 func CivilFromDays(days int64) (year int64, month, day int) {
 	days += daysToEpoch
-	era := floorDiv(days, daysPerEra)
+	era := FloorDiv(days, daysPerEra)
 	dayOfEra := days - era*daysPerEra
 	yearOfEra := (dayOfEra - dayOfEra/1460 + dayOfEra/36_524 - dayOfEra/146_096) / 365
 	dayOfYear := dayOfEra - (365*yearOfEra + yearOfEra/4 - yearOfEra/100)
@@ -40,8 +43,8 @@ func CivilFromDays(days int64) (year int64, month, day int) {
 	return year, month, day
 }
 
-// floorDiv rounds down, also below zero.
-func floorDiv(a, b int64) int64 {
+// FloorDiv rounds down, also below zero.
+func FloorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {
 		q--

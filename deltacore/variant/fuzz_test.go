@@ -22,11 +22,11 @@ func seed(f *testing.F, add func(metadata, value []byte)) {
 	add([]byte{0xd1, 0xff, 0xff, 0xff, 0xff}, []byte{basicArray | 7<<2, 0xff, 0xff, 0xff, 0xff})
 }
 
-// FuzzAppendJSON: any bytes are an error or one JSON value without repeated names.
-func FuzzAppendJSON(f *testing.F) {
+// FuzzVariant: any bytes are an error or one JSON value without repeated names.
+func FuzzVariant(f *testing.F) {
 	seed(f, func(metadata, value []byte) { f.Add(metadata, value) })
 	f.Fuzz(func(t *testing.T, metadata, value []byte) {
-		if text, err := AppendJSON(nil, metadata, value); err == nil {
+		if text, err := appendJSON(nil, metadata, value); err == nil {
 			requireJSON(t, text)
 		}
 	})

@@ -159,7 +159,7 @@ func TestEveryWayToStoreAValueHasTheTextOfEncodingJSON(t *testing.T) {
 		if err := encoder.Encode(v); err != nil {
 			t.Fatal(err)
 		}
-		got, err := AppendJSON(nil, metadata, whole)
+		got, err := appendJSON(nil, metadata, whole)
 		if text := string(got) + "\n"; err != nil || text != want.String() {
 			t.Fatalf("want %s, got %s, %v", want.String(), text, err)
 		}

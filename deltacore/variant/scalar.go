@@ -7,7 +7,9 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
-	"time"
+
+	"github.com/benthos-delta/benthos-delta/deltacore/jsonform"
+	"github.com/benthos-delta/benthos-delta/deltacore/schema"
 )
 
 // Null writes a variant's own null, which is a value.
@@ -40,31 +42,13 @@ func (w *Writer) float(v float64, size int) error {
 	case math.IsInf(v, -1):
 		return w.plain(`"-Infinity"`)
 	}
-	w.text = appendFloat(w.text, v, size)
+	w.text = jsonform.AppendFloat(w.text, v, size)
 	return nil
 }
 
 func (w *Writer) plain(text string) error {
 	w.text = append(w.text, text...)
 	return nil
-}
-
-// appendFloat has the form of encoding/json: an exponent below 1e-6 and from 1e21 on, written as 1e-7 and 1e+21.
-func appendFloat(dst []byte, v float64, size int) []byte {
-	abs := math.Abs(v)
-	small, large := abs < 1e-6, abs >= 1e21
-	if size == 32 {
-		small, large = float32(abs) < 1e-6, float32(abs) >= 1e21
-	}
-	if abs == 0 || !small && !large {
-		return strconv.AppendFloat(dst, v, 'f', -1, size)
-	}
-	dst = strconv.AppendFloat(dst, v, 'e', -1, size)
-	if n := len(dst); dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' { // e-09 is written e-9
-		dst[n-2] = dst[n-1]
-		dst = dst[:n-1]
-	}
-	return dst
 }
 
 // Decimal is the number High·2⁶⁴+Low, in two's complement, divided by 10 to the power Scale.
@@ -120,9 +104,8 @@ func appendUnscaled(dst []byte, high, low uint64, scale int) []byte {
 // Date writes days since 1970-01-01 as "2024-02-29". Years have four digits or all that they need; the year before 0001 is
 // 0000, those before it are negative.
 func (w *Writer) Date(days int32) error {
-	w.text = append(w.text, '"')
-	w.text = appendDate(w.text, time.Unix(int64(days)*24*60*60, 0).UTC())
-	return w.plain(`"`)
+	w.text = append(jsonform.AppendDay(append(w.text, '"'), int64(days)), '"')
+	return nil
 }
 
 // TimestampForm says what a timestamp counts.
@@ -135,65 +118,32 @@ type TimestampForm struct {
 // none and without zeros that end the fraction: the text that Spark's to_json gives, so that a variant reads the same
 // from both.
 func (w *Writer) Timestamp(v int64, form TimestampForm) error {
-	t, fraction := time.UnixMicro(v).UTC(), 6
+	perMicro := int64(1)
 	if form.Nanos {
-		t, fraction = time.Unix(0, v).UTC(), 9
+		perMicro = 1000
 	}
-	w.text = append(w.text, '"')
-	w.text = append(appendDate(w.text, t), ' ')
-	w.text = appendClock(w.text, t, fraction)
-	w.text = bytes.TrimRight(bytes.TrimRight(w.text, "0"), ".") // a clock always has a fraction here
+	micros := schema.FloorDiv(v, perMicro)
+	nanos := v - micros*perMicro
+	day := schema.FloorDiv(micros, schema.MicrosPerDay)
+	text := append(jsonform.AppendDay(append(w.text, '"'), day), ' ')
+	text = jsonform.AppendClock(text, micros-day*schema.MicrosPerDay)
+	if form.Nanos {
+		text = append(text, '0'+byte(nanos/100), '0'+byte(nanos/10%10), '0'+byte(nanos%10))
+	}
+	w.text = bytes.TrimRight(bytes.TrimRight(text, "0"), ".") // a clock always has a fraction here
 	if form.Zone {
 		w.text = append(w.text, "+00:00"...)
 	}
 	return w.plain(`"`)
 }
 
-const microsPerDay = 24 * 60 * 60 * 1_000_000
-
 // Time writes microseconds since midnight as "01:02:03.000004".
 func (w *Writer) Time(micros int64) error {
-	if micros < 0 || micros >= microsPerDay {
+	if micros < 0 || micros >= schema.MicrosPerDay {
 		return corrupt("a time is %d microseconds after midnight, which is no time of a day", micros)
 	}
-	w.text = append(w.text, '"')
-	w.text = appendClock(w.text, time.UnixMicro(micros).UTC(), 6)
-	return w.plain(`"`)
-}
-
-func appendDate(dst []byte, t time.Time) []byte {
-	year, month, day := t.Date()
-	if year < 0 {
-		dst = append(dst, '-')
-		year = -year
-	}
-	dst = append(appendPadded(dst, year, 4), '-')
-	dst = append(appendPadded(dst, int(month), 2), '-')
-	return appendPadded(dst, day, 2)
-}
-
-// appendClock writes the time of the day with digits of a second's fraction.
-func appendClock(dst []byte, t time.Time, digits int) []byte {
-	hour, minute, second := t.Clock()
-	dst = append(appendPadded(dst, hour, 2), ':')
-	dst = append(appendPadded(dst, minute, 2), ':')
-	dst = append(appendPadded(dst, second, 2), '.')
-	fraction := t.Nanosecond()
-	if digits == 6 {
-		fraction /= 1000
-	}
-	return appendPadded(dst, fraction, digits)
-}
-
-// appendPadded writes a number with zeros before it up to a width.
-func appendPadded(dst []byte, n, width int) []byte {
-	for limit := 10; width > 1; width-- {
-		if n < limit {
-			dst = append(dst, '0')
-		}
-		limit *= 10
-	}
-	return strconv.AppendInt(dst, int64(n), 10)
+	w.text = append(jsonform.AppendClock(append(w.text, '"'), micros), '"')
+	return nil
 }
 
 // Binary writes bytes as standard base64.

@@ -2,9 +2,8 @@
 // shredded values together again (protocol section 19).
 //
 // A variant is two byte strings: metadata, a dictionary of the names of all members, and the value, which refers to it.
-// Where a file is shredded, parts of the value stand in typed columns. [AppendJSON] reads one variant that is not
-// shredded; a [Writer] reads a column, and takes the shredded parts from a caller that finds them in a file. Where they
-// stand in a file is the caller's business, datafile's.
+// Where a file is shredded, parts of the value stand in typed columns. A [Writer] reads a column, and takes the shredded
+// parts from a caller that finds them in a file. Where they stand in a file is the caller's business, datafile's.
 //
 // What is not obvious:
 //
@@ -29,19 +28,6 @@ const (
 	maxDepth = 1000      // of objects and arrays in one another, that of Spark's JSON parser
 	maxText  = 128 << 20 // bytes of a variant's JSON text; Spark's values have up to 16 MiB, 128 MiB by setting
 )
-
-// AppendJSON adds the JSON text of one variant. Bytes that break the format are deltaerr Corrupt; a version of the format
-// or a type that is not known, and what is too deep or too long, Unsupported. A column is read faster by one [Writer].
-func AppendJSON(dst, metadata, value []byte) ([]byte, error) {
-	var w Writer
-	if err := w.Begin(dst, metadata); err != nil {
-		return dst, err
-	}
-	if err := w.Value(value); err != nil {
-		return dst, err
-	}
-	return w.Text(), nil
-}
 
 func corrupt(format string, args ...any) error {
 	return deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("a variant breaks its format: "+format, args...))

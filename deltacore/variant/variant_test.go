@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
+	"github.com/benthos-delta/benthos-delta/deltacore/schema"
 )
 
 var noNames = dictionaryOf(1)
 
 func wantText(t *testing.T, metadata, value []byte, want string) {
 	t.Helper()
-	got, err := AppendJSON([]byte("before"), metadata, value)
+	got, err := appendJSON([]byte("before"), metadata, value)
 	if err != nil || string(got) != "before"+want {
 		t.Errorf("% x: want %s, got %q, %v", value, want, got, err)
 	}
@@ -121,7 +122,7 @@ func TestTimes(t *testing.T) {
 		{number(typeTimestampNTZNanos, -1, 8), `"1969-12-31 23:59:59.999999999"`},
 		{number(typeTimestampNTZNanos, math.MinInt64, 8), `"1677-09-21 00:12:43.145224192"`},
 		{number(typeTimeNTZ, 0, 8), `"00:00:00.000000"`},
-		{number(typeTimeNTZ, microsPerDay-1, 8), `"23:59:59.999999"`},
+		{number(typeTimeNTZ, schema.MicrosPerDay-1, 8), `"23:59:59.999999"`},
 	}
 	for _, c := range cases {
 		wantText(t, noNames, c.value, c.want)
@@ -182,7 +183,7 @@ func TestEmptyMetadata(t *testing.T) {
 	wantText(t, []byte{1, 0}, int8Value(1), "1") // as in the specification's examples
 	wantText(t, []byte{1, 0, 0}, int8Value(1), "1")
 	wantText(t, []byte{0xd1, 0, 0, 0, 0, 0, 0, 0, 0}, int8Value(1), "1")
-	_, err := AppendJSON(nil, []byte{1, 0}, small.object(idValue{0, int8Value(1)}))
+	_, err := appendJSON(nil, []byte{1, 0}, small.object(idValue{0, int8Value(1)}))
 	wantRefused(t, deltaerr.Corrupt, "the metadata has 0 names", nil, err)
 }
 
@@ -212,7 +213,7 @@ func TestMetadataThatBreaksTheFormatIsRefused(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := AppendJSON(nil, c.metadata, primitive(typeNull))
+			got, err := appendJSON(nil, c.metadata, primitive(typeNull))
 			wantRefused(t, c.kind, c.want, got, err)
 		})
 	}
@@ -238,7 +239,7 @@ func TestValuesThatBreakTheFormatAreRefused(t *testing.T) {
 		{"huge binary", []byte{typeBinary << 2, 0xff, 0xff, 0xff, 0xff}, deltaerr.Corrupt, "of 4294967295 bytes ends after 0"},
 		{"scale", decimal(typeDecimal4, 39, 0, 1, 4), deltaerr.Corrupt, "scale 39"},
 		{"time before midnight", number(typeTimeNTZ, -1, 8), deltaerr.Corrupt, "no time of a day"},
-		{"time after the day", number(typeTimeNTZ, microsPerDay, 8), deltaerr.Corrupt, "no time of a day"},
+		{"time after the day", number(typeTimeNTZ, schema.MicrosPerDay, 8), deltaerr.Corrupt, "no time of a day"},
 		{"array header", []byte{basicArray | 8<<2, 0, 0}, deltaerr.Unsupported, "no meaning"},
 		{"array without size", []byte{basicArray}, deltaerr.Corrupt, "ends within its size"},
 		{"large array without size", []byte{basicArray | 4<<2, 0, 0, 0}, deltaerr.Corrupt, "ends within its size"},
@@ -265,13 +266,13 @@ func TestValuesThatBreakTheFormatAreRefused(t *testing.T) {
 	for id, p := range primitives {
 		if p.size > 0 {
 			cut := primitive(byte(id), make([]byte, p.size-1)...)
-			_, err := AppendJSON(nil, noNames, cut)
+			_, err := appendJSON(nil, noNames, cut)
 			wantRefused(t, deltaerr.Corrupt, "bytes instead of", nil, err)
 		}
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := AppendJSON(nil, dictionaryOf(1, "a", "b", "a"), c.value)
+			got, err := appendJSON(nil, dictionaryOf(1, "a", "b", "a"), c.value)
 			wantRefused(t, c.kind, c.want, got, err)
 		})
 	}
@@ -291,10 +292,10 @@ func TestNestingHasALimit(t *testing.T) {
 		return value
 	}
 	metadata := dictionaryOf(1, "a")
-	if text, err := AppendJSON(nil, metadata, deep(maxDepth)); err != nil || bytes.Count(text, []byte("[")) != maxDepth/2 {
+	if text, err := appendJSON(nil, metadata, deep(maxDepth)); err != nil || bytes.Count(text, []byte("[")) != maxDepth/2 {
 		t.Errorf("want %d levels to be read, got %v", maxDepth, err)
 	}
-	_, err := AppendJSON(nil, metadata, deep(maxDepth+1))
+	_, err := appendJSON(nil, metadata, deep(maxDepth+1))
 	wantRefused(t, deltaerr.Unsupported, "deeper than 1000 levels", nil, err)
 }
 
@@ -305,7 +306,7 @@ func TestTextHasALimit(t *testing.T) {
 	for i := range objects {
 		objects[i] = small.object(idValue{0, primitive(typeNull)})
 	}
-	_, err := AppendJSON(nil, metadata, form{offsetSize: 4, large: true}.array(objects...))
+	_, err := appendJSON(nil, metadata, form{offsetSize: 4, large: true}.array(objects...))
 	wantRefused(t, deltaerr.Unsupported, "longer than 128 MiB", nil, err)
 }
 
@@ -317,6 +318,18 @@ func TestOverlappingValuesAreRefusedBeforeTheyMultiply(t *testing.T) {
 		head = append(head, appendUnsigned(nil, 0, 4)...)
 		value = append(appendUnsigned(head, len(value), 4), value...)
 	}
-	_, err := AppendJSON(nil, dictionaryOf(1, "a", "b"), value)
+	_, err := appendJSON(nil, dictionaryOf(1, "a", "b"), value)
 	wantRefused(t, deltaerr.Corrupt, "overlap", nil, err)
+}
+
+// appendJSON adds the text of one variant that is not shredded.
+func appendJSON(dst, metadata, value []byte) ([]byte, error) {
+	var w Writer
+	if err := w.Begin(dst, metadata); err != nil {
+		return dst, err
+	}
+	if err := w.Value(value); err != nil {
+		return dst, err
+	}
+	return w.Text(), nil
 }

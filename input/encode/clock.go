@@ -6,10 +6,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/jsonform"
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
 )
-
-const microsPerDay = 24 * 60 * 60 * 1_000_000
 
 // dates is a column of days since 1970-01-01.
 type dates struct {
@@ -83,18 +82,9 @@ func (t *timestamps) value(i int) (any, error) {
 }
 
 func (t *timestamps) appendText(dst []byte, micros int64) []byte {
-	day, rest := micros/microsPerDay, micros%microsPerDay
-	if rest < 0 {
-		day, rest = day-1, rest+microsPerDay
-	}
-	dst = t.last.append(dst, day)
-	seconds, fraction := uint32(rest/1_000_000), uint32(rest%1_000_000)
-	minutes, hours := seconds/60, seconds/3600
-	dst = append(dst, 'T', digit(hours/10), digit(hours),
-		':', digit(minutes%60/10), digit(minutes%60), ':', digit(seconds%60/10), digit(seconds%60),
-		'.', digit(fraction/100_000), digit(fraction/10_000), digit(fraction/1000),
-		digit(fraction/100), digit(fraction/10), digit(fraction))
-	return append(dst, t.suffix...)
+	day := schema.FloorDiv(micros, schema.MicrosPerDay)
+	dst = append(t.last.append(dst, day), 'T')
+	return append(jsonform.AppendClock(dst, micros-day*schema.MicrosPerDay), t.suffix...)
 }
 
 // dayText is the text of the last day that was written: neighbouring rows mostly share it. The zero value is empty.
@@ -105,23 +95,7 @@ type dayText struct {
 
 func (d *dayText) append(dst []byte, day int64) []byte {
 	if day != d.day || len(d.text) == 0 {
-		d.day, d.text = day, appendDay(d.text[:0], day)
+		d.day, d.text = day, jsonform.AppendDay(d.text[:0], day)
 	}
 	return append(dst, d.text...)
-}
-
-// appendDay adds the date of a day since 1970-01-01 in the proleptic Gregorian calendar. The year has at least four
-// digits, all that it needs beyond, and a minus when it is negative.
-func appendDay(dst []byte, day int64) []byte {
-	year, month, dayOfMonth := schema.CivilFromDays(day)
-	if year < 0 {
-		dst = append(dst, '-')
-		year = -year
-	}
-	for limit := int64(1000); limit > 1 && year < limit; limit /= 10 {
-		dst = append(dst, '0')
-	}
-	dst = strconv.AppendInt(dst, year, 10)
-	m, d := uint32(month), uint32(dayOfMonth)
-	return append(dst, '-', digit(m/10), digit(m), '-', digit(d/10), digit(d))
 }

@@ -6,6 +6,7 @@ import (
 
 	configspec "github.com/benthos-delta/benthos-delta/config_spec"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
+	"github.com/benthos-delta/benthos-delta/deltacore/jsonform"
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
 )
 
@@ -29,7 +30,7 @@ func newFields(t *schema.Struct, v configspec.Values, at *place, depth int) ([]f
 		if err != nil {
 			return nil, err
 		}
-		prefix, ok := appendQuoted([]byte{separator(i)}, []byte(f.Name))
+		prefix, ok := jsonform.AppendString([]byte{separator(i)}, []byte(f.Name))
 		if !ok {
 			return nil, where.fail(deltaerr.Corrupt, "the column's name is not valid UTF-8")
 		}
