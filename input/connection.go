@@ -48,8 +48,8 @@ func (in *Input) begin(ctx context.Context) (*connection, error) {
 		Alone: in.config.CheckpointLimit <= in.config.BatchRows, Moved: in.positions.moved,
 	})
 	read := func(ctx context.Context) iter.Seq2[*batch, error] { return in.read(ctx, c) }
-	c.pump = startPump(ctx, read, func(err error) { in.readFailed(c, err) })
 	c.looks = in.startLooks(ctx, c.source)
+	c.pump = startPump(ctx, read, func(err error) { in.readFailed(c, err) })
 	return c, nil
 }
 
@@ -114,7 +114,7 @@ func (in *Input) skipped(e feed.Skipped) {
 }
 
 func (in *Input) caughtUp(c *connection, e feed.CaughtUp) {
-	if c.looks == nil {
+	if !in.config.Follows() {
 		return
 	}
 	in.metrics.lag(lagOf(c.source))
@@ -122,7 +122,14 @@ func (in *Input) caughtUp(c *connection, e feed.CaughtUp) {
 }
 
 func (in *Input) planned(ctx context.Context, c *connection, e feed.Planned) error {
-	in.log.Infof("Reading version %d of %s: %d files", e.Position.Version, in.convert.table, e.Files)
+	switch at := e.Position; {
+	case at.Done:
+		in.log.Infof("Following %s behind version %d", in.convert.table, at.Version)
+	case at.Phase == feed.PhaseTail:
+		in.log.Infof("Following %s from the commit of version %d on", in.convert.table, at.Version)
+	default:
+		in.log.Infof("Reading version %d of %s: %d files", at.Version, in.convert.table, e.Files)
+	}
 	if e.Columns != nil {
 		if _, err := in.convert.formOf(e.Columns); err != nil {
 			return deltaerr.Annotate(err, deltaerr.Table(in.convert.table), deltaerr.Version(e.Position.Version))

@@ -25,8 +25,8 @@ const (
 var layers = [][]string{
 	{"pruning", "deltacore/exec", "limits", "deltacore/deltaerr"},
 	{"config_spec"},
-	{"deltacore/schema"},
-	{"deltacore/action", "deltacore/storage", "deltacore/storage/s3"},
+	{"deltacore/arrowdata", "deltacore/schema"},
+	{"deltacore/action", "deltacore/jsonform", "deltacore/storage", "deltacore/storage/s3"},
 	{"deltacore/parquetio", "deltacore/dv", "deltacore/variant"},
 	{"deltacore/deltalog"},
 	{"deltacore/scanplan", "pruning/rowfilter"},

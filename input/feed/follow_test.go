@@ -79,7 +79,11 @@ func (g *grower) optimize() {
 }
 
 func (g *grower) overwrite(n int) {
-	g.Overwrite(deltatest.Rows(idColumn, g.rows(n)...))
+	old := g.Active()
+	for i := range old {
+		old[i].DataChange = true // also where OPTIMIZE wrote it
+	}
+	g.Replace(old, deltatest.Rows(idColumn, g.rows(n)...))
 	g.publish()
 }
 

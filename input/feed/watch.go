@@ -131,5 +131,5 @@ func (w *watch) lag() Lag {
 // join waits until no look is in progress.
 func (w *watch) join() {
 	w.looking.Lock()
-	w.looking.Unlock() //nolint:staticcheck // the wait is all
+	defer w.looking.Unlock()
 }
