@@ -57,6 +57,8 @@ func histories(t *testing.T, wanted func(history) bool) []history {
 		if !filepath.IsAbs(folder) {
 			folder = filepath.Join("..", "..", folder) // relative to the module root
 		}
+		folder, err := filepath.Abs(folder) // logs of clones are made to hold it
+		check(t, err)
 		text, err := os.ReadFile(filepath.Join(folder, "expected.json"))
 		check(t, err)
 		var all []history
