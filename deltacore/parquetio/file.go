@@ -3,7 +3,9 @@
 //
 // Every call into arrow-go is guarded: a panic is a Corrupt error, a short read is never a clean end, and the rows read
 // are compared with the footer's count after every row group. What the bytes declare is checked before anything is
-// allocated for it. The many spellings of lists and maps are shown as one; INT96 stays as bytes. It knows nothing of
+// allocated for it, and the pages and values that one read holds have a ceiling. Nested columns are put together here, from the
+// values and levels of their leaves: arrow-go takes the lists of one leaf and does not look whether its siblings have the
+// same. The many spellings of lists and maps are shown as one; INT96 stays as bytes. It knows nothing of
 // Delta: names, types and missing columns are datafile's matter.
 package parquetio
 

@@ -52,15 +52,9 @@ const (
 // above returns the index of a level that is negative or above the highest, -1 when there is none. Four are looked at at a
 // time, since those of every value pass here: what is added to a level sets its sign from highest+1 on.
 func above(levels []int16, highest int16) int {
-	add := uint64(0x7fff-highest) * everyLane
-	var bad uint64
-	four := levels[:len(levels)&^3]
-	for _, w := range arrow.Uint64Traits.CastFromBytes(arrow.Int16Traits.CastToBytes(four)) {
-		bad |= w | (w + add)
-	}
-	first := len(four)
-	if bad&laneSigns != 0 {
-		first = 0
+	first := 0
+	if four := levels[:len(levels)&^3]; len(four) > 0 && !anyAbove(four, highest) {
+		first = len(four)
 	}
 	for i, level := range levels[first:] {
 		if level < 0 || level > highest {
@@ -68,6 +62,15 @@ func above(levels []int16, highest int16) int {
 		}
 	}
 	return -1
+}
+
+func anyAbove(levels []int16, highest int16) bool {
+	add := uint64(0x7fff-highest) * everyLane
+	var bad uint64
+	for _, w := range arrow.Uint64Traits.CastFromBytes(arrow.Int16Traits.CastToBytes(levels)) {
+		bad |= w | (w + add)
+	}
+	return bad&laneSigns != 0
 }
 
 var (
