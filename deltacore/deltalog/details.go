@@ -2,7 +2,6 @@ package deltalog
 
 import (
 	"encoding/binary"
-	"net/url"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/action"
 	"github.com/benthos-delta/benthos-delta/deltacore/storage"
@@ -65,7 +64,7 @@ func readDetails(b []byte, path string) ActiveFile {
 	case flags&outside != 0:
 		f.Location.External = r.text()
 	case flags&decoded != 0:
-		f.Location.Path = unescape(path)
+		f.Location.Path = storage.DecodePath(path)
 	default:
 		f.Location.Path = path
 	}
@@ -85,21 +84,13 @@ func placeOf(f ActiveFile) (flags details, stored string) {
 	switch l := f.Location; l {
 	case storage.Location{Path: f.Add.Path}:
 		return 0, ""
-	case storage.Location{Path: unescape(f.Add.Path)}:
+	case storage.Location{Path: storage.DecodePath(f.Add.Path)}:
 		return decoded, ""
 	case storage.Location{Path: l.Path}:
 		return inside, l.Path
 	default:
 		return outside, l.External
 	}
-}
-
-func unescape(path string) string {
-	text, err := url.PathUnescape(path)
-	if err != nil {
-		return path
-	}
-	return text
 }
 
 type detailReader struct{ rest []byte }

@@ -4,11 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/action"
 	"github.com/benthos-delta/benthos-delta/deltacore/exec"
@@ -124,19 +120,9 @@ func (c *count) take(a action.Action) error {
 }
 
 func (c *count) addRows(a *action.Add) {
-	rows, ok := liveRows(a)
+	rows, ok := a.LiveRows()
 	c.rows += rows
 	c.unknown = c.unknown || !ok
-}
-
-// liveRows is the number of rows of a file less those of its deletion vector, as its statistics say. ok is false when they
-// do not tell (A7).
-func liveRows(a *action.Add) (rows int64, ok bool) {
-	rows, ok = numRecords(a.Stats)
-	if v := a.DeletionVector; v != nil {
-		rows -= v.Cardinality
-	}
-	return rows, ok
 }
 
 func (c *count) summary(ms int64) CommitSummary {
@@ -145,22 +131,4 @@ func (c *count) summary(ms int64) CommitSummary {
 		c.RowsAdded = &c.rows
 	}
 	return c.CommitSummary
-}
-
-// numRecords reads the number of physical rows from statistics. ok is false when they do not tell (A7).
-func numRecords(stats string) (rows int64, ok bool) {
-	if rest, first := strings.CutPrefix(stats, `{"numRecords":`); first { // as nearly all writers have it
-		if end := strings.IndexAny(rest, ",}"); end > 0 {
-			if rows, err := strconv.ParseInt(rest[:end], 10, 64); err == nil {
-				return rows, true
-			}
-		}
-	}
-	var members struct {
-		NumRecords *int64 `json:"numRecords"`
-	}
-	if json.Unmarshal([]byte(stats), &members) != nil || members.NumRecords == nil {
-		return 0, false
-	}
-	return *members.NumRecords, true
 }

@@ -144,17 +144,3 @@ func TestHistoryNamesABrokenCommit(t *testing.T) {
 		t.Errorf("want the versions above it, got %q", got)
 	}
 }
-
-func TestNumberOfRecordsIsReadLeniently(t *testing.T) {
-	for stats, want := range map[string]int64{
-		`{"numRecords":12}`: 12, `{"numRecords":12,"minValues":{"numRecords":5}}`: 12, `{ "numRecords" : 12 }`: 12,
-		`{"minValues":{"numRecords":5},"numRecords":12}`: 12, `{"numRecords":0}`: 0,
-		``: -1, `{}`: -1, `[]`: -1, `{"numRecords":"12"}`: -1, `{"numRecords":null}`: -1, `{"minValues":{"numRecords":5}}`: -1,
-		`{"numRecords":1.5}`: -1, `{"numRecords":`: -1, `{"numRecords":99999999999999999999}`: -1,
-	} {
-		got, ok := numRecords(stats)
-		if ok != (want >= 0) || ok && got != want {
-			t.Errorf("%s: want %d, got %d, %v", stats, want, got, ok)
-		}
-	}
-}

@@ -65,7 +65,7 @@ func (p *walkPart) takeAction(l Log, a action.Action, first bool) {
 // takeFile counts the rows of an add: its statistics are not needed any more then.
 func (p *walkPart) takeFile(l Log, a action.Action) {
 	if a.Add != nil && a.Add.DataChange {
-		rows, known := liveRows(a.Add)
+		rows, known := a.Add.LiveRows()
 		p.rows += rows
 		p.rowsUnknown = p.rowsUnknown || !known
 	}

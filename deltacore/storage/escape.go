@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// decodePath undoes percent encoding once; '+' stays (protocol H1). A text with an invalid % sequence was not encoded by
+// DecodePath undoes percent encoding once; '+' stays (protocol H1). A text with an invalid % sequence was not encoded by
 // its writer and is used as it is, all of it (H4).
-func decodePath(text string) string {
+func DecodePath(text string) string {
 	decoded, err := url.PathUnescape(text)
 	if err != nil {
 		return text

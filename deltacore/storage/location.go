@@ -26,14 +26,14 @@ func (l Location) Key() string {
 func ResolvePath(root URI, logPath string) Location {
 	scheme, rest, isURI := splitScheme(logPath)
 	if !isURI {
-		decoded := decodePath(logPath)
+		decoded := DecodePath(logPath)
 		if isClean(decoded) { // nearly all: nothing to resolve, nothing to allocate
 			return Location{Path: decoded}
 		}
 		return root.locate(resolveSlash(root.slashPath(), decoded))
 	}
 	authority, p := splitAuthority(rest)
-	p = path.Clean("/" + decodePath(p))
+	p = path.Clean("/" + DecodePath(p))
 	switch scheme {
 	case SchemeFile:
 		if authority == "" || authority == "localhost" {

@@ -118,7 +118,7 @@ func parseFile(text, rest string) (URI, error) {
 	case strings.Contains(p, "?"):
 		return URI{}, uriError(text, "has a query", "write a question mark of the path as %3F")
 	}
-	return URI{Scheme: SchemeFile, Path: filepath.FromSlash(path.Clean(decodePath(p)))}, nil
+	return URI{Scheme: SchemeFile, Path: filepath.FromSlash(path.Clean(DecodePath(p)))}, nil
 }
 
 func parseS3(text, rest string) (URI, error) {

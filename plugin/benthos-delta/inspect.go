@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/urfave/cli/v2"
 
@@ -189,7 +188,7 @@ func (i *inspection) count(ctx context.Context, table *deltacore.Table) error {
 			i.DeletionVectors++
 			i.DeletedRows += f.Add.DeletionVector.Cardinality
 		}
-		rows, known := liveRows(f.Add)
+		rows, known := f.Add.LiveRows()
 		if i.Rows != nil && known {
 			*i.Rows += rows
 		} else {
@@ -197,21 +196,6 @@ func (i *inspection) count(ctx context.Context, table *deltacore.Table) error {
 		}
 	}
 	return nil
-}
-
-// liveRows is the number of rows that the statistics of a file and its deletion vector leave.
-func liveRows(a action.Add) (rows int64, known bool) {
-	var stats struct {
-		NumRecords *int64 `json:"numRecords"`
-	}
-	if err := json.Unmarshal([]byte(a.Stats), &stats); err != nil || stats.NumRecords == nil {
-		return 0, false
-	}
-	rows = *stats.NumRecords
-	if a.DeletionVector != nil {
-		rows -= a.DeletionVector.Cardinality
-	}
-	return rows, rows >= 0
 }
 
 func schemaJSON(text string) jsontext.Value {
