@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	configspec "github.com/benthos-delta/benthos-delta/config_spec"
 	"github.com/benthos-delta/benthos-delta/deltacore"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 	"github.com/benthos-delta/benthos-delta/deltacore/storage"
@@ -90,11 +89,7 @@ func (w way) read(ctx context.Context, uri string, o deltacore.Options) ([]strin
 
 // structuredRows reads a scan to its end as plain values, and writes those as JSON.
 func structuredRows(ctx context.Context, scan *deltacore.Scan) ([]string, error) {
-	config, err := configspec.Decode(map[string]any{"uri": "."}) // for its defaults
-	if err != nil {
-		return nil, err
-	}
-	encoder, err := encode.New(scan.Columns(), config.Values)
+	encoder, err := newEncoder(scan)
 	if err != nil {
 		return nil, err
 	}

@@ -16,13 +16,18 @@ import (
 	"github.com/benthos-delta/benthos-delta/input/encode"
 )
 
-// encodeRows reads a scan to its end and writes each row as the pipeline's json format does, with its ids where it has any.
-func encodeRows(ctx context.Context, scan *deltacore.Scan) ([]string, error) {
-	config, err := configspec.Decode(map[string]any{"uri": "."}) // for its defaults
+// newEncoder is the encoder of a scan's rows with the product's defaults.
+func newEncoder(scan *deltacore.Scan) (*encode.Encoder, error) {
+	config, err := configspec.Decode(map[string]any{"uri": "."})
 	if err != nil {
 		return nil, err
 	}
-	encoder, err := encode.New(scan.Columns(), config.Values)
+	return encode.New(scan.Columns(), config.Values)
+}
+
+// encodeRows reads a scan to its end and writes each row as the pipeline's json format does, with its ids where it has any.
+func encodeRows(ctx context.Context, scan *deltacore.Scan) ([]string, error) {
+	encoder, err := newEncoder(scan)
 	if err != nil {
 		return nil, err
 	}
