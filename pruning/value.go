@@ -1,0 +1,23 @@
+package pruning
+
+// Value is one value, never null. Which field holds it is its kind's matter. The zero Value is no value.
+type Value struct {
+	Kind    Kind
+	Int     int64   // Boolean, Integer, Date, Timestamp, TimestampNTZ
+	Float   float64 // Float (exactly one of 32 bits), Double
+	Decimal Int128  // Decimal: unscaled
+	Bytes   string  // String, Binary
+}
+
+// Int128 is a two's complement number, the unscaled value of a decimal.
+type Int128 struct {
+	High int64
+	Low  uint64
+}
+
+// Compare orders two values of one kind; decimals must have one scale. Booleans: false first. Floats: -0 equals 0, every NaN
+// equals every NaN and is above all else.
+func (v Value) Compare(other Value) int { panic("stub") }
+
+// IsNaN tells whether v is a Float or Double that is not a number.
+func (v Value) IsNaN() bool { return v.Float != v.Float }
