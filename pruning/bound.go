@@ -1,5 +1,11 @@
 package pruning
 
+import (
+	"cmp"
+	"strconv"
+	"strings"
+)
+
 // Bound is a predicate bound to the columns of a table. It is immutable and safe for concurrent use.
 type Bound struct {
 	Root    Node
@@ -9,7 +15,7 @@ type Bound struct {
 
 // Node is a part of a bound predicate's tree: [And], [Or], [Not], [Compare], [In], [IsNull], [Like], [Known], [Constant].
 type Node interface {
-	String() string // in the normal form
+	String() string // what was written, in the normal form
 	isNode()
 }
 
@@ -49,6 +55,7 @@ type (
 		Column int
 		Op     Op
 		Value  Value
+		said   said
 	}
 
 	// In is true where the column has one of the values; null where the column is null, and instead of false when the list
@@ -57,15 +64,20 @@ type (
 		Column  int
 		Values  []Value // ascending, without repetition
 		HasNull bool
+		said    said
 	}
 
 	// IsNull is true where the column, or a struct around it, is null. It is never null itself.
-	IsNull struct{ Column int }
+	IsNull struct {
+		Column int
+		said   said
+	}
 
 	// Like matches a String column with a pattern of literal runs, % and _. Null where the column is.
 	Like struct {
 		Column  int
 		Pattern Pattern
+		said    said
 	}
 
 	// Known has one truth, True or False, wherever the column is not null, and is null elsewhere: what a comparison with a
@@ -73,21 +85,15 @@ type (
 	Known struct {
 		Column int
 		Truth  Truth
+		said   said
 	}
 
 	// Constant has the same truth for all rows.
-	Constant struct{ Truth Truth }
+	Constant struct {
+		Truth Truth
+		said  said
+	}
 )
-
-// Pattern is a LIKE pattern.
-type Pattern struct {
-	Text   string // as written, with its escapes
-	Prefix string // every match begins with it
-	// more: the matcher's own form
-}
-
-// Match tells whether a value matches. It does not allocate.
-func (p Pattern) Match(s []byte) bool { panic("stub") }
 
 func (And) isNode()      {}
 func (Or) isNode()       {}
@@ -99,12 +105,33 @@ func (Like) isNode()     {}
 func (Known) isNode()    {}
 func (Constant) isNode() {}
 
-func (n And) String() string      { panic("stub") }
-func (n Or) String() string       { panic("stub") }
-func (n Not) String() string      { panic("stub") }
-func (n Compare) String() string  { panic("stub") }
-func (n In) String() string       { panic("stub") }
-func (n IsNull) String() string   { panic("stub") }
-func (n Like) String() string     { panic("stub") }
-func (n Known) String() string    { panic("stub") }
-func (n Constant) String() string { panic("stub") }
+func (n And) String() string      { return joinNodes(n.Parts, " AND ", "TRUE") }
+func (n Or) String() string       { return joinNodes(n.Parts, " OR ", "FALSE") }
+func (n Not) String() string      { return "NOT (" + n.Part.String() + ")" }
+func (n Compare) String() string  { return n.said.of(n.Column) }
+func (n In) String() string       { return n.said.of(n.Column) }
+func (n IsNull) String() string   { return n.said.of(n.Column) }
+func (n Like) String() string     { return n.said.of(n.Column) }
+func (n Known) String() string    { return n.said.of(n.Column) }
+func (n Constant) String() string { return cmp.Or(string(n.said), n.Truth.String()) }
+
+// String is the truth as the language spells it.
+func (t Truth) String() string { return [...]string{"NULL", "FALSE", "TRUE"}[t] }
+
+// said is the condition of the predicate's text, in the normal form, that became a node.
+type said string
+
+func (s said) of(column int) string {
+	return cmp.Or(string(s), "a condition on column "+strconv.Itoa(column))
+}
+
+func joinNodes(parts []Node, operator, empty string) string {
+	texts := make([]string, len(parts))
+	for i, part := range parts {
+		texts[i] = part.String()
+		if _, loose := part.(Or); loose {
+			texts[i] = "(" + texts[i] + ")"
+		}
+	}
+	return cmp.Or(strings.Join(texts, operator), empty)
+}

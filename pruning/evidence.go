@@ -35,6 +35,3 @@ type Decision struct {
 	Skip    bool
 	Because Node // when Skip: the smallest part of the predicate that no row can fulfil; nil when it is the piece that has no rows
 }
-
-// Decide tells whether no row of the piece can match. It keeps whatever it does not know.
-func (b *Bound) Decide(e Evidence) Decision { panic("stub") }

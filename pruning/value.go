@@ -1,5 +1,10 @@
 package pruning
 
+import (
+	"cmp"
+	"strings"
+)
+
 // Value is one value, never null. Which field holds it is its kind's matter. The zero Value is no value.
 type Value struct {
 	Kind    Kind
@@ -17,7 +22,39 @@ type Int128 struct {
 
 // Compare orders two values of one kind; decimals must have one scale. Booleans: false first. Floats: -0 equals 0, every NaN
 // equals every NaN and is above all else.
-func (v Value) Compare(other Value) int { panic("stub") }
+func (v Value) Compare(other Value) int {
+	switch v.Kind {
+	case Float, Double:
+		return compareFloats(v.Float, other.Float)
+	case Decimal:
+		return v.Decimal.compare(other.Decimal)
+	case String, Binary:
+		return strings.Compare(v.Bytes, other.Bytes)
+	default:
+		return cmp.Compare(v.Int, other.Int)
+	}
+}
+
+// compareFloats is cmp.Compare with NaN at the other end.
+func compareFloats(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	case a == b:
+		return 0
+	case a == a: // so it is b that is not a number
+		return -1
+	case b == b:
+		return 1
+	}
+	return 0
+}
+
+func (i Int128) compare(other Int128) int {
+	return cmp.Or(cmp.Compare(i.High, other.High), cmp.Compare(i.Low, other.Low))
+}
 
 // IsNaN tells whether v is a Float or Double that is not a number.
 func (v Value) IsNaN() bool { return v.Float != v.Float }
