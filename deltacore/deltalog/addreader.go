@@ -5,6 +5,8 @@ import (
 	"errors"
 	"iter"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -18,9 +20,10 @@ import (
 // addReader decodes the adds of a checkpoint to which no commit refers. Several workers use it: seen is not written any
 // more.
 type addReader struct {
-	log       Log
-	seen      fileSet
-	omitStats bool
+	reading
+
+	log  Log
+	seen fileSet
 }
 
 // addTask is one row group to read adds from.
@@ -85,19 +88,16 @@ func addError(err error, t addTask) error {
 }
 
 func (r addReader) readRowGroup(ctx context.Context, file *parquetio.File, group int, emit func([]ActiveFile) error) error {
-	paths := addPaths
-	if r.omitStats {
-		paths = paths[1:]
-	}
-	leaves := leavesOf(file.Fields(), paths...)
+	leaves := r.leavesOf(file.Fields())
 	if len(leaves) == 0 {
 		return nil
 	}
+	d := addDecoder{addReader: r, stats: newStatistics(r.statistics)}
 	for batch, err := range file.ReadRowGroup(ctx, group, leaves) {
 		if err != nil {
 			return err
 		}
-		files, err := r.decode(batch)
+		files, err := d.decode(batch)
 		batch.Release()
 		if err != nil {
 			return err
@@ -112,41 +112,97 @@ func (r addReader) readRowGroup(ctx context.Context, file *parquetio.File, group
 	return nil
 }
 
-// decode returns the files of a batch, which it borrows.
-func (r addReader) decode(batch arrow.RecordBatch) ([]ActiveFile, error) {
-	columns, err := bindAdds(batch)
-	if err != nil {
-		return nil, err
+// leavesOf returns the leaf columns to read. Statistics are read as columns where all that are wanted have some.
+func (r addReader) leavesOf(fields []parquetio.Field) []int {
+	if r.omitStats {
+		return leavesOf(fields, addPaths[1:]...)
 	}
-	var files []ActiveFile
-	var values rowValues
-	rows := int(batch.NumRows())
-	for row := range rows {
-		if !columns.has(row) {
-			continue
-		}
-		if files == nil {
-			files = make([]ActiveFile, 0, rows-row)
-		}
-		files = r.keep(files, columns.get(row, &values))
+	if r.statistics == nil {
+		return leavesOf(fields, addPaths...)
 	}
-	return files, nil
+	parsed, complete := r.statistics.parsedLeaves(fields)
+	if _, hasText := fieldAt(fields, []string{"add", "stats"}); hasText && !complete {
+		return leavesOf(fields, addPaths...)
+	}
+	leaves := append(leavesOf(fields, addPaths[1:]...), parsed...)
+	slices.Sort(leaves)
+	return slices.Compact(leaves)
 }
 
-// keep appends the file unless a commit after the checkpoint refers to it.
-func (r addReader) keep(files []ActiveFile, add action.Add) []ActiveFile {
-	location := storage.ResolvePath(r.log.Root, add.Path)
-	if r.seen.has(location, add.DeletionVector) {
-		return files
+// addDecoder decodes the batches of a row group.
+type addDecoder struct {
+	addReader
+
+	values rowValues
+	stats  *Statistics
+	// of the batch at hand
+	columns addColumns
+	parsed  *statsColumns
+	files   []ActiveFile
+}
+
+// decode returns the files of a batch, which it borrows.
+func (d *addDecoder) decode(batch arrow.RecordBatch) (files []ActiveFile, err error) {
+	if d.columns, err = bindAdds(batch); err != nil {
+		return nil, err
 	}
-	return append(files, ActiveFile{add, location})
+	d.parsed, d.files = d.statistics.bindStats(d.columns.add), nil
+	rows := int(batch.NumRows())
+	for row := range rows {
+		if !d.columns.has(row) {
+			continue
+		}
+		if d.files == nil && d.keep == nil {
+			d.files = make([]ActiveFile, 0, rows-row)
+		}
+		if err := d.take(row); err != nil {
+			return nil, err
+		}
+	}
+	return d.files, nil
+}
+
+// take appends the file of a row if it is live and wanted. Texts are copied when that is known.
+func (d *addDecoder) take(row int) error {
+	f := ActiveFile{Add: d.columns.get(row, &d.values)}
+	f.Location = storage.ResolvePath(d.log.Root, f.Add.Path)
+	if d.seen.has(f.Location, f.Add.DeletionVector) {
+		return nil
+	}
+	if d.stats != nil {
+		d.setStats(row, f.Add.DeletionVector != nil)
+	}
+	wanted, err := d.decide(&f, d.stats)
+	if err != nil || !wanted {
+		return err
+	}
+	f.Add.Path = strings.Clone(f.Add.Path)
+	f.Location = storage.ResolvePath(d.log.Root, f.Add.Path)
+	if d.keep == nil {
+		f.Add.Stats = d.columns.stats.get(row)
+	}
+	d.files = append(d.files, f)
+	return nil
+}
+
+func (d *addDecoder) setStats(row int, vector bool) {
+	if d.parsed != nil && d.columns.stats.column == nil {
+		d.stats.at(d.parsed, row, vector)
+		return
+	}
+	d.stats.of(d.columns.stats.borrow(row), vector)
 }
 
 // readManifest hands out the adds of a JSON manifest. It says whether to go on.
 func (r addReader) readManifest(ctx context.Context, f File, yield func([]ActiveFile, error) bool) bool {
 	var files []ActiveFile
+	stats := newStatistics(r.statistics)
 	err := r.scanManifest(ctx, f, func(add action.Add) error {
-		if files = r.keep(files, add); len(files) < partActions {
+		file, wanted, err := r.take(add, stats)
+		if err != nil || !wanted {
+			return err
+		}
+		if files = append(files, file); len(files) < partActions {
 			return nil
 		}
 		full := files
@@ -164,6 +220,20 @@ func (r addReader) readManifest(ctx context.Context, f File, yield func([]Active
 		return false
 	}
 	return len(files) == 0 || yield(files, nil)
+}
+
+// take is the file of an add; wanted is false when a commit after the checkpoint refers to it, too.
+func (r addReader) take(add action.Add, stats *Statistics) (f ActiveFile, wanted bool, err error) {
+	f = ActiveFile{Add: add, Location: storage.ResolvePath(r.log.Root, add.Path)}
+	if r.seen.has(f.Location, add.DeletionVector) {
+		return f, false, nil
+	}
+	if stats != nil {
+		stats.of(add.Stats, add.DeletionVector != nil)
+		f.Add.Stats = ""
+	}
+	wanted, err = r.decide(&f, stats)
+	return f, wanted, err
 }
 
 func (r addReader) scanManifest(ctx context.Context, f File, visit func(action.Add) error) error {

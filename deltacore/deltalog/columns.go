@@ -28,17 +28,19 @@ func leavesOf(fields []parquetio.Field, paths ...string) []int {
 }
 
 func findField(fields []parquetio.Field, path string) (parquetio.Field, bool) {
-	name, rest, nested := strings.Cut(path, ".")
-	for _, f := range fields {
-		if f.Name != name {
-			continue
+	return fieldAt(fields, strings.Split(path, "."))
+}
+
+// fieldAt finds a field by the names that lead to it.
+func fieldAt(fields []parquetio.Field, path []string) (found parquetio.Field, ok bool) {
+	for _, name := range path {
+		i := slices.IndexFunc(fields, func(f parquetio.Field) bool { return f.Name == name })
+		if i < 0 {
+			return parquetio.Field{}, false
 		}
-		if !nested {
-			return f, true
-		}
-		return findField(f.Children, rest)
+		found, fields = fields[i], fields[i].Children
 	}
-	return parquetio.Field{}, false
+	return found, len(path) > 0
 }
 
 // group is a struct column of a batch. The zero value is a column that is missing: all its rows are null.

@@ -35,11 +35,13 @@ func readValues(b []byte, n int) map[string]*string {
 	return values
 }
 
-// rowValues reads the partition values of a batch's rows and gives equal rows one map.
+// rowValues reads the partition values of rows and gives equal ones one map, as long as there are not too many.
 type rowValues struct {
 	index   map[string]map[string]*string
 	scratch []byte
 }
+
+const mostRowValues = 4096
 
 func (t *rowValues) get(p pairs, row int) map[string]*string {
 	from, to := p.span(row)
@@ -56,7 +58,7 @@ func (t *rowValues) get(p pairs, row int) map[string]*string {
 	if ok {
 		return values
 	}
-	if t.index == nil {
+	if t.index == nil || len(t.index) == mostRowValues {
 		t.index = map[string]map[string]*string{}
 	}
 	values = readValues(t.scratch, to-from)

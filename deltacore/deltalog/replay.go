@@ -11,14 +11,16 @@ import (
 
 // replay reconciles the actions of a segment, newest first: the first reference to a file decides (R1, R3).
 type replay struct {
-	snapshot  *Snapshot
-	omitStats bool
-	segment   Segment // of the snapshot
-	base      *base   // its checkpoint; nil without one
-	seen      fileSet // files that the commits so far refer to; the tail's size, never the table's
-	commit    commitKeys
-	next      int64 // the newest version that was not replayed yet
-	based     bool  // a file of the checkpoint was handed out
+	reading
+
+	snapshot *Snapshot
+	stats    *Statistics // of the file at hand; nil when none are wanted
+	segment  Segment     // of the snapshot
+	base     *base       // its checkpoint; nil without one
+	seen     fileSet     // files that the commits so far refer to; the tail's size, never the table's
+	commit   commitKeys
+	next     int64 // the newest version that was not replayed yet
+	based    bool  // a file of the checkpoint was handed out
 }
 
 // commitKeys is what one commit refers to.
@@ -79,11 +81,24 @@ func (r *replay) replayPart(part commitPart, yield func(ActiveFile) bool) error 
 			}
 			continue
 		}
-		if !yield(ActiveFile{Add: *a.add, Location: a.location}) {
-			return errStopped
+		if err := r.offer(ActiveFile{Add: *a.add, Location: a.location}, yield); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// offer hands out a file of a commit if it is wanted.
+func (r *replay) offer(f ActiveFile, yield func(ActiveFile) bool) error {
+	if r.stats != nil {
+		r.stats.of(f.Add.Stats, f.Add.DeletionVector != nil)
+		f.Add.Stats = "" // read once, here
+	}
+	wanted, err := r.decide(&f, r.stats)
+	if err == nil && wanted && !yield(f) {
+		return errStopped
+	}
+	return err
 }
 
 // contradiction names the vector that a commit describes in another way than a later one does.
@@ -131,7 +146,7 @@ func (c *commitKeys) take(a fileAction, f tailFile) error {
 
 // handOut hands out the files of a checkpoint to which no commit refers.
 func (r *replay) handOut(ctx context.Context, b *base, yield func(ActiveFile) bool) error {
-	for files, err := range b.adds(ctx, addReader{r.snapshot.Log, r.seen, r.omitStats}) {
+	for files, err := range b.adds(ctx, addReader{reading: r.reading, log: r.snapshot.Log, seen: r.seen}) {
 		if err != nil {
 			return err
 		}

@@ -64,12 +64,13 @@ func bindAdds(batch arrow.RecordBatch) (addColumns, error) {
 // has says whether the row is an add. A writer without nullable structs leaves the members null instead.
 func (c addColumns) has(row int) bool { return !c.add.null(row) && !c.path.null(row) }
 
+// get returns the add of a row without its statistics. The path is that of the batch.
 func (c addColumns) get(row int, values *rowValues) action.Add {
 	return action.Add{
-		Path: c.path.get(row), PartitionValues: values.get(c.partitions, row),
+		Path: c.path.borrow(row), PartitionValues: values.get(c.partitions, row),
 		Size: c.size.get(row), ModificationTime: c.modified.get(row), DataChange: c.dataChange.get(row),
-		Stats: c.stats.get(row), DeletionVector: c.vector.get(row),
-		BaseRowID: c.baseRowID.pointer(row), DefaultRowCommitVersion: c.commitVersion.pointer(row),
+		DeletionVector: c.vector.get(row),
+		BaseRowID:      c.baseRowID.pointer(row), DefaultRowCommitVersion: c.commitVersion.pointer(row),
 	}
 }
 

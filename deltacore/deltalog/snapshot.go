@@ -34,8 +34,9 @@ type Snapshot struct {
 // ActiveFile is an add that is live in the version, with its place. PartitionValues may be shared with other files: do
 // not change them.
 type ActiveFile struct {
-	Add      action.Add
-	Location storage.Location
+	Add        action.Add
+	Location   storage.Location
+	Statistics *Statistics // only for a [Selection], while it decides; nil elsewhere
 }
 
 // Load reads protocol and metadata of a segment (R1). It does not judge them: see action.CheckReadable, Snapshot.Schema.
@@ -107,17 +108,17 @@ func (s *Snapshot) Schema() (*schema.Struct, error) {
 // Adds streams the active files, newest commits first, in no promised order (R1–R4). What is kept in memory grows with
 // the commits after the checkpoint, not with the table. An error ends the sequence.
 func (s *Snapshot) Adds(ctx context.Context) iter.Seq2[ActiveFile, error] {
-	return s.adds(ctx, false)
+	return s.adds(ctx, reading{})
 }
 
 // AddsWithoutStats is Adds with empty statistics, which are most of a checkpoint: they are not even read from it (C7).
 func (s *Snapshot) AddsWithoutStats(ctx context.Context) iter.Seq2[ActiveFile, error] {
-	return s.adds(ctx, true)
+	return s.adds(ctx, reading{omitStats: true})
 }
 
-func (s *Snapshot) adds(ctx context.Context, omitStats bool) iter.Seq2[ActiveFile, error] {
+func (s *Snapshot) adds(ctx context.Context, what reading) iter.Seq2[ActiveFile, error] {
 	return func(yield func(ActiveFile, error) bool) {
-		r := replay{snapshot: s, omitStats: omitStats, seen: newFileSet()}
+		r := replay{snapshot: s, reading: what, stats: newStatistics(what.statistics), seen: newFileSet()}
 		if err := r.run(ctx, func(f ActiveFile) bool { return yield(f, nil) }); err != nil {
 			yield(ActiveFile{}, s.annotate(err))
 		}

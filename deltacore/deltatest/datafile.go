@@ -24,6 +24,9 @@ func (t *Table) WriteFiles(records ...arrow.RecordBatch) []action.Add {
 	return adds
 }
 
+// Layout sets how data files are written from now on.
+func (t *Table) Layout(p Parquet) { t.options.Parquet = p }
+
 // partition is the rows of one data file.
 type partition struct {
 	dir    string // "country=NL/", decoded; "" without partition columns

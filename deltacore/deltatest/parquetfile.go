@@ -24,6 +24,8 @@ type Parquet struct {
 	NoDictionary bool
 	NoStatistics bool
 	PageIndex    bool
+	Bloom        bool              // bloom filters of all columns
+	BloomValues  int64             // distinct values that they are made for; 0: as many as a MiB is for
 	INT96        bool              // timestamps as INT96
 	WideDecimals bool              // decimals as FIXED_LEN_BYTE_ARRAY, whatever their precision
 	ArrowSchema  bool              // store the Arrow schema, as Arrow-based writers do
@@ -89,8 +91,12 @@ func (p Parquet) writerProperties() *parquet.WriterProperties {
 		parquet.WithDictionaryDefault(!p.NoDictionary && p.Encoding == ""),
 		parquet.WithStats(!p.NoStatistics),
 		parquet.WithPageIndexEnabled(p.PageIndex),
+		parquet.WithBloomFilterEnabled(p.Bloom),
 		parquet.WithStoreDecimalAsInteger(!p.WideDecimals),
 		parquet.WithMaxRowGroupLength(1 << 40),
+	}
+	if p.BloomValues > 0 {
+		properties = append(properties, parquet.WithBloomFilterNDV(p.BloomValues))
 	}
 	if p.PageVersion == 2 {
 		properties = append(properties, parquet.WithDataPageVersion(parquet.DataPageV2))

@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -109,4 +110,20 @@ func join(path, name string) string {
 
 func annotationError(column, msg string) error {
 	return deltaerr.New(deltaerr.Corrupt, msg, deltaerr.Column(column), deltaerr.Phase("checking the column mapping"))
+}
+
+// PartitionText finds the partition value of f in the log's map; nil is null. Where the table does not map its columns, a
+// writer may have spelled the name in another case.
+func (m Mapping) PartitionText(f Field, values map[string]*string) *string {
+	name := m.PhysicalName(f)
+	text, ok := values[name]
+	if ok || m == MapByName || m == MapByID {
+		return text
+	}
+	for key, text := range values {
+		if strings.EqualFold(key, name) {
+			return text
+		}
+	}
+	return nil
 }
