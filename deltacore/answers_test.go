@@ -77,7 +77,7 @@ func (w way) read(ctx context.Context, uri string, o deltacore.Options) ([]strin
 		return nil, err
 	}
 	limit := int64(answerRows)
-	scan, err := table.Scan(ctx, deltacore.ScanOptions{Workers: w.workers, BatchRows: w.batchRows, Limit: &limit})
+	scan, err := table.Scan(ctx, deltacore.ScanOptions{TargetPartitions: w.workers, BatchRows: w.batchRows, Limit: &limit})
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,20 @@ func sameAnswers(ctx context.Context, table string, allowed []string) (rows int,
 			}
 		}
 	}
-	return len(want.rows), nil
+	return len(want.rows), sameInDivisions(ctx, table, deltacore.Options{AllowedExternalPaths: allowed})
+}
+
+// sameInDivisions reads the version that is there in all ways to divide the work.
+func sameInDivisions(ctx context.Context, uri string, o deltacore.Options) error {
+	table, err := deltacore.Open(ctx, uri, o)
+	if err == nil {
+		_, err = table.Scan(ctx, deltacore.ScanOptions{})
+	}
+	if err != nil {
+		return nil //nolint:nilerr // it is refused in every way
+	}
+	limit := int64(answerRows)
+	return sameInEveryDivision(ctx, table, deltacore.ScanOptions{Limit: &limit})
 }
 
 func TestSampleTableHasTheSameRowsInEveryWay(t *testing.T) {

@@ -8,16 +8,22 @@
 //
 //	storage    bytes at a path below the table root
 //	deltalog   listing → segment → protocol, metadata → reconciled active files
-//	scanplan   files in canonical order → tasks
-//	exec       tasks decoded in parallel, results in order, within a byte budget
+//	scanplan   files in canonical order, without those that a predicate rules out → tasks, partitions, ranges
+//	exec       files opened ahead, then their units decoded in parallel: results in order, within a byte budget
 //	parquetio  footer → row groups → physical batches, guarded
-//	datafile   physical batch → the table's columns and types, partition values, missing columns
+//	datafile   physical batch → the table's columns and types, partition values, missing columns, rows that match
 //	variant    binary and shredded values of variant columns → JSON
 //
 // # What is not obvious
 //
 //   - The canonical order of a version's files is (modificationTime, path bytes as in the log). Positions depend on it: it
 //     must not depend on workers, on the checkpoint that was read, or on the host.
+//   - A unit of work is a file, or a row group where files are cut ([scanplan.Options].Cuts). A file is open from when its
+//     footer is read until its last unit is done, and holds a permit all the while. Permits are given out in canonical
+//     order: else files behind the one whose rows are next could hold all of them.
+//   - A range owns the row group whose first column's first page begins in it. The range that ends where the log says that the
+//     file ends owns what lies behind it too: the log may be wrong.
+//   - A buffer's memory is the capacity of its slice, up to twice what arrow-go's Buffer.Cap says: [RecordBytes].
 //   - A log path is decoded exactly once, in storage.ResolvePath. Stores take decoded paths.
 //   - Protocol and metadata come from the segment that was chosen, never from behind its checkpoint (protocol R1).
 //   - arrow-go reads truncated data as a clean end of file: parquetio compares rows with the footer after each row group.

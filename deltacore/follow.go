@@ -58,7 +58,8 @@ func (t *Table) Commits(ctx context.Context, from, to int64) iter.Seq2[deltalog.
 func (t *Table) AtCommit(c deltalog.Commit) *Table { return t.with(t.snapshot.At(c)) }
 
 // ScanCommit plans a read of the rows that a commit from [Table.Commits] added with dataChange, in canonical order and with
-// the schema of its version (T8). It costs no request; the files are those of the commit, and are not copied.
+// the schema of its version (T8). It costs no request; the files are those of the commit, and are not copied unless a
+// predicate leaves some of them out.
 func (t *Table) ScanCommit(ctx context.Context, c deltalog.Commit, o ScanOptions) (*Scan, error) {
 	at := t.AtCommit(c)
 	s, err := at.scanCommit(ctx, c, o)
@@ -70,13 +71,24 @@ func (t *Table) scanCommit(ctx context.Context, c deltalog.Commit, o ScanOptions
 	if err != nil {
 		return nil, err
 	}
-	for _, err := range t.readable(c.Files.All(), o) {
+	for f, err := range c.Files.All() {
+		if err == nil {
+			err = t.check(f, o)
+		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	s.files = c.Files
-	return s, ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	files := c.Files
+	if s.pruner != nil {
+		if files, err = deltalog.Collect(ctx, s.pruner.Filter(files.All())); err != nil {
+			return nil, err
+		}
+	}
+	return s.of(files)
 }
 
 // with is the table at another version; nil without one.

@@ -48,7 +48,7 @@ func TestRowIDs(t *testing.T) {
 	limit := int64(4)
 	reading{table: table, options: deltacore.ScanOptions{RowIDs: true, Limit: &limit}}.want(t, want[:4]...)
 	table.Checkpoint()
-	reading{table: table, options: deltacore.ScanOptions{RowIDs: true, BatchRows: 2, Workers: 3}}.want(t, want...)
+	reading{table: table, options: deltacore.ScanOptions{RowIDs: true, BatchRows: 2, TargetPartitions: 3}}.want(t, want...)
 	reading{table: table}.want(t, `{"id":3}`, `{"id":4}`, `{"id":0}`, `{"id":1}`, `{"id":2}`)
 }
 

@@ -29,6 +29,7 @@ type Options struct {
 	Budget    *exec.Budget     // bytes decoded but not yet handed out; nil: one of DefaultMemoryLimit for this table
 	// AllowedExternalPaths are the prefixes, URIs or local paths, below which files outside the table root may be read (H2).
 	AllowedExternalPaths []string
+	FooterReadSize       int64            // bytes read from the end of a data file first, for its footer; 0: 64 KiB
 	Warn                 func(msg string) // told what was passed over (a broken hint, an unusable checkpoint); nil: nobody
 }
 
@@ -74,7 +75,7 @@ func open(ctx context.Context, uri storage.URI, o Options) (*Table, error) {
 	}
 	store := storage.NewMetered(external)
 	t := &Table{uri: uri, store: store, external: external, budget: o.Budget}
-	t.parquet = parquetio.Options{Allocator: o.Allocator}
+	t.parquet = parquetio.Options{Allocator: o.Allocator, FooterReadSize: o.FooterReadSize}
 	if t.budget == nil {
 		t.budget = exec.NewBudget(DefaultMemoryLimit)
 	}

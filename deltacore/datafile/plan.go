@@ -30,8 +30,9 @@ type column struct {
 	constant *constant // its value comes from the log
 }
 
-func (r *Reader) plan(file *parquetio.File, task scanplan.FileTask) (*plan, error) {
-	p := &plan{mem: r.options.Allocator, schema: r.schema}
+// plan makes one for the columns of a set. Row ids are numbered for the output only.
+func (r *Reader) plan(file *parquetio.File, task scanplan.FileTask, set columnSet) (*plan, error) {
+	p := &plan{mem: r.options.Allocator, schema: set.schema}
 	if p.mem == nil {
 		p.mem = memory.DefaultAllocator
 	}
@@ -41,35 +42,42 @@ func (r *Reader) plan(file *parquetio.File, task scanplan.FileTask) (*plan, erro
 	}
 	var wanted []wantedField
 	form := fileForm{mapping: r.layout.Mapping, calendar: calendarOf(file), room: &p.room}
-	for i, c := range r.columns {
-		if !r.partition[i] {
-			wanted = append(wanted, wantedField{c, c.Name, r.schema.Field(i).Type, form})
+	for i, c := range set.fields {
+		if !set.partition[i] {
+			wanted = append(wanted, wantedField{c, c.Name, set.schema.Field(i).Type, form})
 		}
 	}
-	n, hasIDs := len(wanted), false
-	if r.layout.RowTracking != nil {
-		var err error
-		if p.tracked, err = trackedOf(task, file.NumRows()); err != nil {
-			return nil, err
-		}
-		var numbers []wantedField
-		numbers, hasIDs = r.layout.RowTracking.wanted(fields)
-		wanted = append(wanted, numbers...)
+	n := len(wanted)
+	numbers, hasIDs, err := r.numbers(p, file, task, set)
+	if err != nil {
+		return nil, err
 	}
-	members, leaves, err := bindMembers(fields, wanted)
+	members, leaves, err := bindMembers(fields, append(wanted, numbers...))
 	if err != nil {
 		return nil, err
 	}
 	if p.leaves = leaves; p.tracked != nil {
 		p.tracked.bind(members[n:], hasIDs)
 	}
-	return p, r.addColumns(p, members[:n], task)
+	return p, r.addColumns(p, members[:n], task, set)
 }
 
-// addColumns completes the plan with the columns of the output; members are those of them that files have.
-func (r *Reader) addColumns(p *plan, members []member, task scanplan.FileTask) error {
-	for i, c := range r.columns {
-		if !r.partition[i] {
+// numbers are the columns to read for row ids.
+func (r *Reader) numbers(p *plan, file *parquetio.File, task scanplan.FileTask, set columnSet) (list []wantedField, hasIDs bool, err error) {
+	if r.layout.RowTracking == nil || set.schema != r.output.schema {
+		return nil, false, nil
+	}
+	if p.tracked, err = trackedOf(task, file.NumRows()); err != nil {
+		return nil, false, err
+	}
+	list, hasIDs = r.layout.RowTracking.wanted(file.Fields())
+	return list, hasIDs, nil
+}
+
+// addColumns completes the plan with the columns of a set; members are those of them that files have.
+func (r *Reader) addColumns(p *plan, members []member, task scanplan.FileTask, set columnSet) error {
+	for i, c := range set.fields {
+		if !set.partition[i] {
 			p.columns, members = append(p.columns, column{member: members[0]}), members[1:]
 			continue
 		}

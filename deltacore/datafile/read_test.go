@@ -23,6 +23,7 @@ import (
 	"github.com/benthos-delta/benthos-delta/deltacore/scanplan"
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
 	"github.com/benthos-delta/benthos-delta/deltacore/storage"
+	"github.com/benthos-delta/benthos-delta/pruning"
 )
 
 const path = "country=NL/part-0.parquet"
@@ -38,6 +39,11 @@ type reading struct {
 	mapping   schema.Mapping
 	vector    *action.DeletionVector
 	others    map[string][]byte // files of the table besides the data file
+
+	where   *pruning.Bound
+	table   *schema.Struct
+	without datafile.Levels
+	skipped *scanplan.Skipped
 
 	tracking                 *datafile.RowTracking
 	baseRowID, commitVersion *int64
@@ -59,7 +65,10 @@ func (r reading) reader(t testing.TB) *datafile.Reader {
 	}
 	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
-	layout := datafile.Layout{Columns: r.columns, PartitionColumns: r.partition, Mapping: r.mapping, RowTracking: r.tracking}
+	layout := datafile.Layout{
+		Columns: r.columns, PartitionColumns: r.partition, Mapping: r.mapping, RowTracking: r.tracking,
+		Where: r.where, Table: r.table, Without: r.without, Skipped: r.skipped,
+	}
 	reader, err := datafile.NewReader(store, layout, parquetio.Options{Allocator: mem, BatchRows: r.batchRows})
 	if err != nil {
 		t.Fatal(err)

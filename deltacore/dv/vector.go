@@ -32,6 +32,17 @@ func (v *Vector) Cardinality() int64 {
 	return v.count
 }
 
+// Memory is what the vector takes in memory, in bytes.
+func (v *Vector) Memory() (n int64) {
+	if v == nil {
+		return 0
+	}
+	for _, p := range v.parts {
+		n += int64(p.bitmap.GetSizeInBytes())
+	}
+	return n
+}
+
 // Max is the greatest position, -1 for an empty vector.
 func (v *Vector) Max() int64 {
 	if v.Cardinality() == 0 {

@@ -27,6 +27,9 @@ type claim struct {
 // NewBudget returns a budget of limit bytes.
 func NewBudget(limit int64) *Budget { return &Budget{limit: limit} }
 
+// Limit returns the ceiling in bytes.
+func (b *Budget) Limit() int64 { return b.limit }
+
 // InUse returns the bytes held now.
 func (b *Budget) InUse() int64 {
 	b.mu.Lock()

@@ -3,8 +3,6 @@ package parquetio
 import (
 	"fmt"
 
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 
@@ -17,11 +15,14 @@ const (
 	// freePageSize is what a page may always unpack to, whatever the footer says of its column.
 	freePageSize = int64(64 << 20)
 
-	batchBytes     = 32 << 20 // aimed at: batches of large rows have fewer rows
-	readBuffer     = 64 << 10 // of each column that is read
+	batchBytes     = 32 << 20  // aimed at: batches of large rows have fewer rows
+	readBuffer     = 256 << 10 // of each column that is read
+	pagesBuffer    = 1 << 20   // of each column of which some pages are read
 	allReadBuffers = 8 << 20
 	minReadBuffer  = 8 << 10
 	likelyRatio    = 64 // a column is not expected to unpack to more than this times its size
+
+	oldDictionaryHeader = 100 // bytes that a chunk of an old writer may be longer than it says
 )
 
 // chunkStart is the offset of a column chunk's first page: the dictionary's where there is one. Some writers give 0 for
@@ -33,6 +34,21 @@ func chunkStart(dataPage int64, dictionaryPage *int64) int64 {
 	return dataPage
 }
 
+// chunk is a column chunk that is to be read: what its metadata says, checked.
+type chunk struct {
+	node       *node
+	start, end int64 // of its bytes in the file
+	values     int64
+	likely     int64 // bytes unpacked
+	only       int64 // encoding that the pages must have, anyEncoding
+	codec      compress.Codec
+	packed     bool         // the codec is one
+	index      *offsetIndex // nil: the pages are found one behind the other
+
+	ahead                    int64 // bytes to read at a time
+	mostPacked, mostUnpacked int64 // of a page
+}
+
 // checkChunk refuses a column chunk whose metadata cannot be true, before anything is read or allocated for it. What the
 // others say of their size goes to l.
 func (f *File) checkChunk(c *metadata.ColumnChunkMetaData, n *node, l *chunkLimits) error {
@@ -41,7 +57,7 @@ func (f *File) checkChunk(c *metadata.ColumnChunkMetaData, n *node, l *chunkLimi
 		dictionary = &offset
 	}
 	start, size := chunkStart(c.DataPageOffset(), dictionary), c.TotalCompressedSize()
-	_, noCodec := compress.GetCodec(c.Compression())
+	codec, noCodec := compress.GetCodec(c.Compression())
 	switch {
 	case c.FilePath() != "":
 		return deltaerr.New(deltaerr.Unsupported, "the column's pages are in another file, "+c.FilePath())
@@ -55,12 +71,18 @@ func (f *File) checkChunk(c *metadata.ColumnChunkMetaData, n *node, l *chunkLimi
 	case noCodec != nil:
 		return deltaerr.New(deltaerr.Unsupported, fmt.Sprintf("the compression %s is not supported", c.Compression()))
 	}
-	l.add(size, c.TotalUncompressedSize())
-	pages := newPageCheck(n.path, start, size, c.NumValues())
-	if isDeltaFixed(c) {
-		pages.only = deltaByteArray
+	out := chunk{
+		node: n, start: start, end: start + size, values: c.NumValues(), likely: likelySize(size, c.TotalUncompressedSize()),
+		only: anyEncoding, codec: codec, packed: c.Compression() != compress.Codecs.Uncompressed,
 	}
-	l.pages = append(l.pages, pages)
+	if f.meta.WriterVersion().LessThan(metadata.Parquet816FixedVersion) { // it left out the dictionary's header
+		out.end += min(oldDictionaryHeader, f.size-trailerSize-out.end)
+	}
+	if isDeltaFixed(c) {
+		out.only = deltaByteArray
+	}
+	l.add(size, c.TotalUncompressedSize())
+	l.chunks = append(l.chunks, out)
 	return nil
 }
 
@@ -71,7 +93,7 @@ type chunkLimits struct {
 	size         int64 // of the largest chunk
 	uncompressed int64 // of the largest chunk, as declared
 	likely       int64 // bytes unpacked, of all
-	pages        pageChecks
+	chunks       []chunk
 }
 
 func (l *chunkLimits) add(size, uncompressed int64) {
@@ -92,12 +114,21 @@ func (l *chunkLimits) batchRows(most int64) int64 {
 	return max(1, min(most, batchBytes/perRow))
 }
 
-// properties bound a page by what its column can hold, and the read buffers of wide files by their sum.
-func (l *chunkLimits) properties(mem memory.Allocator) *parquet.ReaderProperties {
-	p := parquet.NewReaderProperties(mem)
-	p.BufferedStreamEnabled = true
-	p.BufferSize = int64(min(readBuffer, max(minReadBuffer, allReadBuffers/l.leaves)))
-	p.MaxCompressedPageSize = min(max(l.size, 1), maxPageSize)
-	p.MaxUncompressedPageSize = min(max(l.uncompressed, freePageSize), maxPageSize)
-	return p
+// readAhead bounds the read buffers of wide files by their sum.
+func (l *chunkLimits) readAhead(buffer int64) int64 {
+	return min(buffer, max(minReadBuffer, allReadBuffers/int64(l.leaves)))
+}
+
+// pageSizes bound a page by what its column can hold.
+func (l *chunkLimits) pageSizes() (packed, unpacked int64) {
+	return min(max(l.size, 1), maxPageSize), min(max(l.uncompressed, freePageSize), maxPageSize)
+}
+
+// complete gives the chunks what follows from all of them.
+func (l *chunkLimits) complete() {
+	packed, unpacked := l.pageSizes()
+	for i := range l.chunks {
+		c := &l.chunks[i]
+		c.mostPacked, c.mostUnpacked, c.ahead = packed, unpacked, l.readAhead(readBuffer)
+	}
 }

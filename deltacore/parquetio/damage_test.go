@@ -33,7 +33,7 @@ func readDamaged(t *testing.T, store storage.Store, size int64) error {
 	t.Helper()
 	start := time.Now()
 	mem := checkedNow()
-	f, err := parquetio.Open(context.Background(), store, path, size, parquetio.Options{Allocator: mem})
+	f, err := parquetio.Open(context.Background(), store, path, size, parquetio.Options{Allocator: mem, FooterReadSize: 8})
 	if err == nil {
 		var rows int64
 		if rows, err = countRows(f); err == nil && rows != f.NumRows() {

@@ -3,7 +3,10 @@
 //
 // Every call into arrow-go is guarded: a panic is a Corrupt error, a short read is never a clean end, and the rows read
 // are compared with the footer's count after every row group. What the bytes declare is checked before anything is
-// allocated for it, and the pages and values that one read holds have a ceiling. Nested columns are put together here, from the
+// allocated for it, and the pages and values that one read holds have a ceiling. Pages are found, checked and unpacked here,
+// and only those that hold wanted rows; arrow-go decodes their values. What a file says of its values without them (the
+// statistics of row groups and pages, bloom filters, dictionaries) is shown as it is, in the file's own types, unless it
+// cannot be true: then it is as if it were not there. Nested columns are put together here, from the
 // values and levels of their leaves: arrow-go takes the lists of one leaf and does not look whether its siblings have the
 // same. The many spellings of lists and maps are shown as one; INT96 stays as bytes. It knows nothing of
 // Delta: names, types and missing columns are datafile's matter.
@@ -12,6 +15,7 @@ package parquetio
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
@@ -30,7 +34,8 @@ type Options struct {
 // DefaultBatchRows is the most rows of a record batch when the options do not say.
 const DefaultBatchRows = 8192
 
-const defaultFooterReadSize = 64 << 10
+// DefaultFooterReadSize is how many bytes are fetched from the end first when the options do not say.
+const DefaultFooterReadSize = 64 << 10
 
 func (o Options) withDefaults() Options {
 	if o.Allocator == nil {
@@ -40,7 +45,7 @@ func (o Options) withDefaults() Options {
 		o.BatchRows = DefaultBatchRows
 	}
 	if o.FooterReadSize <= 0 {
-		o.FooterReadSize = defaultFooterReadSize
+		o.FooterReadSize = DefaultFooterReadSize
 	}
 	return o
 }
@@ -57,6 +62,7 @@ type File struct {
 	leaves    int     // leaf columns
 	rowGroups []RowGroup
 	keyValues map[string]string
+	tail      []byte // the file's end, which was read with the footer
 }
 
 // RowGroup describes one row group of a file.
@@ -64,8 +70,11 @@ type RowGroup struct {
 	Rows     int64
 	Bytes    int64 // compressed size of all columns
 	FirstRow int64 // physical row index of its first row in the file
-	Offset   int64 // of the first page of its first column, a dictionary page included: what decides the owning range
+	Offset   int64 // of the first page of its first column, a dictionary page included: what decides the owning range. Unchecked
 }
+
+// NoOffset is the offset of a row group whose footer says nothing of its first column.
+const NoOffset = -1
 
 // Open reads and checks the footer, with one read when size, the file's size, is known (not 0) and the footer is not
 // larger than FooterReadSize. A wrong size costs a Stat and another read (protocol Q8). A file that is not there is a
@@ -76,7 +85,7 @@ func Open(ctx context.Context, store storage.Store, path string, size int64, o O
 		return nil, deltaerr.Annotate(err, deltaerr.File(path), deltaerr.Phase("opening the file"))
 	}
 	f := &File{object: object, path: path, options: o.withDefaults()}
-	t := tail{
+	t := &tail{
 		object: object, first: f.options.FooterReadSize,
 		stat: func(ctx context.Context) (storage.Entry, error) { return store.Stat(ctx, path) },
 	}
@@ -90,12 +99,12 @@ func Open(ctx context.Context, store storage.Store, path string, size int64, o O
 // Close ends the use of the file. Batches that were given out stay valid.
 func (f *File) Close() error { return deltaerr.Annotate(f.object.Close(), deltaerr.File(f.path)) }
 
-func (f *File) open(ctx context.Context, t tail, size int64) error {
+func (f *File) open(ctx context.Context, t *tail, size int64) error {
 	footer, size, err := t.read(ctx, size)
 	if err != nil {
 		return err
 	}
-	f.size = size
+	f.size, f.tail = size, t.kept
 	if err := checkFooter(footer); err != nil {
 		return err
 	}
@@ -132,6 +141,9 @@ func (f *File) parseRowGroups() error {
 				i, rg.NumRows, len(rg.Columns), f.leaves))
 		}
 		group := RowGroup{Rows: rg.NumRows, FirstRow: first, Offset: rg.GetFileOffset()}
+		if !rg.IsSetFileOffset() && f.leaves > 0 {
+			group.Offset = NoOffset
+		}
 		for leaf, c := range rg.Columns {
 			if c.MetaData == nil {
 				continue // encrypted: refused when it is read
@@ -160,6 +172,22 @@ func (f *File) Size() int64 { return f.size }
 
 // RowGroups lists the row groups in file order.
 func (f *File) RowGroups() []RowGroup { return f.rowGroups }
+
+// Memory is about what the footer takes in memory, in bytes.
+func (f *File) Memory() int64 { return int64(len(f.rowGroups)) * int64(f.leaves) * chunkMemory }
+
+const chunkMemory = 1 << 10 // of what the footer says of a column chunk, with its statistics
+
+// ChunkBytes is the compressed size of some leaf columns of a row group, as the footer says it.
+func (f *File) ChunkBytes(rowGroup int, leaves []int) (n int64) {
+	columns := f.meta.RowGroups[rowGroup].Columns
+	for _, leaf := range leaves {
+		if c := columns[leaf].MetaData; c != nil && c.TotalCompressedSize > 0 {
+			n += min(c.TotalCompressedSize, math.MaxInt64-n)
+		}
+	}
+	return n
+}
 
 // Fields lists the top-level columns in file order.
 func (f *File) Fields() []Field {

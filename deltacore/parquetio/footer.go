@@ -24,11 +24,12 @@ type tail struct {
 	object storage.Object
 	first  int64 // bytes read first
 	stat   func(context.Context) (storage.Entry, error)
+	kept   []byte // the end of the file as far as it has been read
 }
 
 // read returns the footer's bytes and the file's size. believed is what the log says of it, 0 when nothing. When the
 // bytes do not look right the belief may be wrong, so the store is asked (protocol Q8).
-func (t tail) read(ctx context.Context, believed int64) ([]byte, int64, error) {
+func (t *tail) read(ctx context.Context, believed int64) ([]byte, int64, error) {
 	if size := t.object.Size(); size >= 0 {
 		footer, err := t.readSized(ctx, size)
 		return footer, size, err
@@ -52,7 +53,7 @@ func (t tail) read(ctx context.Context, believed int64) ([]byte, int64, error) {
 	return footer, entry.Size, err
 }
 
-func (t tail) readSized(ctx context.Context, size int64) ([]byte, error) {
+func (t *tail) readSized(ctx context.Context, size int64) ([]byte, error) {
 	if size < minFileSize {
 		return nil, deltaerr.New(deltaerr.Corrupt,
 			fmt.Sprintf("a Parquet file has at least %d bytes, this one has %d", minFileSize, size))
@@ -61,6 +62,7 @@ func (t tail) readSized(ctx context.Context, size int64) ([]byte, error) {
 	if err := t.readFull(ctx, end, size-int64(len(end))); err != nil {
 		return nil, err
 	}
+	t.kept = end
 	trailer := end[len(end)-trailerSize:]
 	length, err := footerLength(trailer, size)
 	if err != nil {
@@ -92,7 +94,7 @@ func footerLength(trailer []byte, size int64) (int64, error) {
 	return length, nil
 }
 
-func (t tail) readFull(ctx context.Context, buf []byte, off int64) error {
+func (t *tail) readFull(ctx context.Context, buf []byte, off int64) error {
 	n, err := t.object.ReadAt(ctx, buf, off)
 	if n == len(buf) {
 		return nil

@@ -29,7 +29,8 @@ func guard(what string, call func() error) (err error) {
 // corrupt makes an error of arrow-go one of ours. What is ours already, and the end of a context, stay what they are.
 func corrupt(what string, cause error) error {
 	var ours *deltaerr.Error
-	if errors.As(cause, &ours) || errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) {
+	if errors.As(cause, &ours) || errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) ||
+		errors.Is(cause, errWrongIndex) {
 		return cause
 	}
 	msg := what + " cannot be decoded"

@@ -2,13 +2,16 @@ package parquetio
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/arrowdata"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
 
@@ -20,20 +23,36 @@ type leafReader struct {
 	mem     *ledger
 	typ     arrow.DataType // as read
 	records file.RecordReader
+	pages   *pageStream
+	taken   int64 // rows that arrow-go has given
 
-	likely, rows int64 // bytes and rows of the column chunk
+	perRow int64 // bytes that a row may unpack to
 
 	data   arrow.ArrayData // of the batch: one value for each element of the nearest list, or row
 	levels runLevels       // of the batch
+	copied int64           // bytes of levels
 }
 
-func newLeafReader(n *node, reader *file.Reader, index int, mem *ledger) *leafReader {
-	descr := reader.MetaData().Schema.Column(index)
+// leafPlace is a leaf in the projection, with its column chunk.
+type leafPlace struct {
+	chunk chunk
+	index int
+	descr *schema.Column
+	rows  int64 // of the row group
+}
+
+func newLeafReader(at leafPlace, pages *pageStream, mem *ledger, pool *sync.Pool) (*leafReader, error) {
+	n := at.chunk.node
 	typ := readType(n.leaf)
-	return &leafReader{
-		node: n, index: index, mem: mem, typ: typ,
-		records: file.NewRecordReader(descr, n.levels.info(), typ, mem, reader.BufferPool()),
+	l := &leafReader{
+		node: n, index: at.index, mem: mem, typ: typ, pages: pages, perRow: at.chunk.likely / at.rows,
+		records: file.NewRecordReader(at.descr, n.levels.info(), typ, mem, pool),
 	}
+	if records, ok := l.records.(file.RecordReaderWithError); ok {
+		return l, records.SetPageReaderWithError(pages)
+	}
+	l.records.SetPageReader(pages)
+	return l, nil
 }
 
 // readType is the Arrow type as which the values are read, before their conversion.
@@ -56,38 +75,113 @@ func readType(l leafForm) arrow.DataType {
 	}
 }
 
-// begin gives the reader its pages. likely is what they may unpack to.
-func (l *leafReader) begin(pages file.PageReader, likely, rows int64) error {
-	l.likely, l.rows = likely, rows
-	checked := &pageReader{PageReader: pages, leaf: l.node, mem: l.mem}
-	if records, ok := l.records.(file.RecordReaderWithError); ok {
-		return records.SetPageReaderWithError(checked)
+// load reads rows. What it read before is behind them.
+func (l *leafReader) load(rows Ranges) error {
+	if len(rows) == 1 {
+		d, levels, err := l.piece(rows[0])
+		l.data, l.levels = d, levels
+		return err
 	}
-	l.records.SetPageReader(checked)
+	var parts []arrow.ArrayData
+	defer func() { arrowdata.Release(parts) }()
+	l.levels = runLevels{}
+	for _, r := range rows {
+		d, levels, err := l.piece(r)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, d)
+		l.copied += l.mem.holdValues(int64(len(levels.def)+len(levels.rep)) * 4) // room to grow
+		l.levels.append(levels)
+	}
+	var err error
+	l.data, err = joined(l.mem, parts)
+	return err
+}
+
+// joined makes one array of several.
+func joined(mem memory.Allocator, parts []arrow.ArrayData) (arrow.ArrayData, error) {
+	arrays := make([]arrow.Array, len(parts))
+	for i, d := range parts {
+		arrays[i] = array.MakeFromData(d)
+		defer arrays[i].Release()
+	}
+	a, err := array.Concatenate(arrays, mem)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Release()
+	d := a.Data()
+	d.Retain()
+	return d, nil
+}
+
+// piece reads rows that stand together. The levels are good until the next call.
+func (l *leafReader) piece(rows Range) (arrow.ArrayData, runLevels, error) {
+	if err := l.skip(rows.From); err != nil {
+		return nil, runLevels{}, err
+	}
+	n := rows.To - rows.From
+	if err := l.decode(n); err != nil {
+		return nil, runLevels{}, err
+	}
+	return l.values(), l.run(), nil
+}
+
+// at is the row that comes next.
+func (l *leafReader) at() int64 { return l.taken + l.pages.passed }
+
+// skip goes to a row. Pages without wanted rows are not read; of others, what is before the row is decoded and dropped.
+func (l *leafReader) skip(to int64) error {
+	for l.at() < to {
+		n := min(to-l.at(), mostSkipped)
+		if l.pages.until == l.at() {
+			l.pages.find()
+			if l.pages.err != nil {
+				return l.pages.err
+			}
+			if n = to - l.at(); n <= 0 {
+				break
+			}
+		}
+		if l.pages.until >= 0 {
+			n = min(n, l.pages.until-l.at())
+		}
+		if n <= 0 {
+			return deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("the pages end at row %d, row %d is wanted", l.at(), to))
+		}
+		if err := l.decode(n); err != nil {
+			return err
+		}
+		l.values().Release()
+	}
+	if l.at() != to {
+		return deltaerr.New(deltaerr.Internal, fmt.Sprintf("the reader is at row %d, row %d is wanted", l.at(), to))
+	}
 	return nil
 }
 
-// load reads the next n rows.
-func (l *leafReader) load(n int64) error {
+// mostSkipped are the rows that are decoded at a time to be dropped.
+const mostSkipped = 8192
+
+// decode reads the next n rows.
+func (l *leafReader) decode(n int64) error {
 	l.records.Reset()
 	if binary, ok := l.records.(file.BinaryRecordReader); ok {
-		binary.ReserveData(l.likely / l.rows * n)
+		binary.ReserveData(l.perRow * n)
 	}
 	if err := l.records.Reserve(n); err != nil {
 		return err
 	}
 	read, err := l.read(n)
+	l.taken += read
 	if err != nil {
 		return err
 	}
-	if l.levels = l.run(); read != n {
+	if read != n {
 		return deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("the pages end %d rows before the footer says", n-read))
 	}
-	if err := l.levels.check(l.node.levels); err != nil {
-		return err
-	}
-	l.data = l.values()
-	return nil
+	return l.run().check(l.node.levels)
 }
 
 func (l *leafReader) read(n int64) (read int64, err error) {
@@ -146,7 +240,7 @@ func (l *leafReader) end() error {
 	l.records.Reset()
 	more, err := l.records.ReadRecords(1)
 	if err == nil && more > 0 {
-		return deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("the pages hold more than the %d rows that the footer says", l.rows))
+		return deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("the pages hold more than the %d rows that the footer says", l.at()))
 	}
 	return err
 }
@@ -156,6 +250,9 @@ func (l *leafReader) release() {
 		l.data.Release()
 		l.data = nil
 	}
+	l.mem.column = l.index
+	l.mem.holdValues(-l.copied)
+	l.copied = 0
 }
 
 func (l *leafReader) close() {

@@ -105,10 +105,23 @@ func (p pageMemory) Free(b []byte) { p.ledger.forget(b) }
 
 // hold counts what arrow-go's decoders allocate beside the allocators, for the pages of the present column.
 func (l *ledger) hold(n int64) {
-	l.reserve(true, n)
+	if n > 0 {
+		l.reserve(true, n)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.book(l.column, true, n)
+}
+
+// holdValues counts what is allocated beside the allocators for the values of the present column. It returns n.
+func (l *ledger) holdValues(n int64) int64 {
+	if n > 0 {
+		l.reserve(false, n)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.book(l.column, false, n)
+	return n
 }
 
 // reserve panics when more bytes would be too much.

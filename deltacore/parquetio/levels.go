@@ -33,6 +33,11 @@ func (r runLevels) at(i int) (def, rep int16) {
 	return r.def[i], rep
 }
 
+// append copies the levels of other behind those of r.
+func (r *runLevels) append(other runLevels) {
+	r.def, r.rep = append(r.def, other.def...), append(r.rep, other.rep...)
+}
+
 // check refuses levels above the highest that the leaf has: run-length encoded ones may be anything.
 func (r runLevels) check(leaf levels) error {
 	if at := above(r.def, leaf.def); at >= 0 {

@@ -18,7 +18,7 @@ func TestReadBuffersOfAWideFileAreBounded(t *testing.T) {
 		for range leaves {
 			l.add(1<<20, 1<<20)
 		}
-		size := l.properties(memory.NewGoAllocator()).BufferSize
+		size := l.readAhead(readBuffer)
 		if total := size * int64(leaves); size < minReadBuffer || size > readBuffer || total > max(allReadBuffers, int64(leaves)*minReadBuffer) {
 			t.Errorf("%d leaves: buffers of %d bytes, %d in all", leaves, size, total)
 		}
@@ -34,9 +34,9 @@ func TestPagesAreBoundedByTheirColumnAndACeiling(t *testing.T) {
 	for name, test := range tests {
 		l := &chunkLimits{rows: 1}
 		l.add(test.size, test.uncompressed)
-		p := l.properties(memory.NewGoAllocator())
-		if p.MaxCompressedPageSize != test.wantSize || p.MaxUncompressedPageSize != test.wantUncompressed {
-			t.Errorf("%s: want %d and %d, got %d and %d", name, test.wantSize, test.wantUncompressed, p.MaxCompressedPageSize, p.MaxUncompressedPageSize)
+		packed, unpacked := l.pageSizes()
+		if packed != test.wantSize || unpacked != test.wantUncompressed {
+			t.Errorf("%s: want %d and %d, got %d and %d", name, test.wantSize, test.wantUncompressed, packed, unpacked)
 		}
 	}
 }

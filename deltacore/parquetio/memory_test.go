@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
@@ -30,10 +29,10 @@ func readWith(t *testing.T, content []byte, ceiling int64) (rows, batches int64,
 	for i := range f.leaves {
 		leaves = append(leaves, i)
 	}
-	g := groupRead{file: f, projection: f.project(leaves), rows: f.rowGroups[0].Rows, memory: ceiling}
-	g.yield = func(b arrow.RecordBatch) bool {
-		rows, batches = rows+b.NumRows(), batches+1
-		b.Release()
+	g := groupRead{file: f, projection: f.project(leaves), rows: Ranges{{0, f.rowGroups[0].Rows}}, whole: true, memory: ceiling}
+	g.yield = func(b Batch) bool {
+		rows, batches = rows+b.Record.NumRows(), batches+1
+		b.Record.Release()
 		return true
 	}
 	return rows, batches, g.run(context.Background())

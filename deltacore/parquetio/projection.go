@@ -3,7 +3,6 @@ package parquetio
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
@@ -47,38 +46,11 @@ func (p projection) check(f *File, rowGroup int) (*chunkLimits, error) {
 			return nil, deltaerr.Annotate(err, deltaerr.Column(n.path))
 		}
 	}
-	limits.pages.sort()
+	limits.complete()
 	return limits, nil
 }
 
-// metadata makes up a footer of one row group with the chosen columns only. arrow-go is then asked for all of it, which
-// keeps clear of its projection (it reads every map below a struct) and makes the cost one of the columns read. The
-// chunks have been checked.
-func (p projection) metadata(f *File, rowGroup int) *metadata.FileMetaData {
-	group := *f.meta.RowGroups[rowGroup]
-	columns := group.Columns
-	group.Columns = columns[:0:0]
-	for _, n := range p.leaves {
-		chunk, meta := *columns[n.field.Leaf], *columns[n.field.Leaf].MetaData
-		chunk.MetaData = &meta
-		chunk.ColumnIndexOffset, chunk.OffsetIndexOffset = nil, nil
-		meta.Statistics = nil
-		meta.TotalUncompressedSize = likelySize(meta.TotalCompressedSize, meta.TotalUncompressedSize)
-		switch { // the same bytes in another type
-		case n.leaf.physical == n.leaf.inFile:
-		case n.leaf.physical == parquet.Types.ByteArray:
-			meta.Type = 6
-		default:
-			meta.Type = 7 // FIXED_LEN_BYTE_ARRAY for INT96, in plain pages and in dictionaries
-		}
-		group.Columns = append(group.Columns, &chunk)
-	}
-	footer := *f.meta.FileMetaData
-	footer.NumRows = group.NumRows
-	footer.KeyValueMetadata = nil // a stored Arrow schema would change the types
-	footer.RowGroups = append(footer.RowGroups[:0:0], &group)
-	root := parquetGroup("schema", parquet.Repetitions.Required, p.columns)
-	meta := &metadata.FileMetaData{FileMetaData: &footer, Schema: schema.NewSchema(root)}
-	meta.SetSourceFileSize(f.size)
-	return meta
+// descriptions are the leaves as they are presented to arrow-go.
+func (p projection) descriptions() *schema.Schema {
+	return schema.NewSchema(parquetGroup("schema", parquet.Repetitions.Required, p.columns))
 }

@@ -2,13 +2,15 @@ package parquetio
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"iter"
+	"slices"
+	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
@@ -19,40 +21,70 @@ import (
 // the file and are deltaerr kinds; after one nothing follows.
 func (f *File) ReadRowGroup(ctx context.Context, rowGroup int, leaves []int) iter.Seq2[arrow.RecordBatch, error] {
 	return func(yield func(arrow.RecordBatch, error) bool) {
-		if err := f.readRowGroup(ctx, rowGroup, leaves, func(b arrow.RecordBatch) bool { return yield(b, nil) }); err != nil {
-			yield(nil, deltaerr.Annotate(err, deltaerr.File(f.path), deltaerr.Phase("reading row group %d", rowGroup)))
+		for b, err := range f.ReadRows(ctx, Selection{RowGroup: rowGroup, Leaves: leaves}) {
+			if !yield(b.Record, err) {
+				return
+			}
 		}
 	}
 }
 
-func (f *File) readRowGroup(ctx context.Context, rowGroup int, leaves []int, yield func(arrow.RecordBatch) bool) error {
-	if rowGroup < 0 || rowGroup >= len(f.rowGroups) {
+// Selection says what of a row group is read.
+type Selection struct {
+	RowGroup int
+	Leaves   []int
+	Rows     Ranges         // nil: all
+	Index    *RowGroupIndex // where pages are, nil: not known; then the pages of unwanted rows are read too
+}
+
+// Batch are some rows of a row group.
+type Batch struct {
+	Record arrow.RecordBatch
+	Rows   Ranges // of the row group: those that Record has, in order
+}
+
+// ReadRows is as ReadRowGroup for some rows of a row group: only the pages that hold them are read where it is known which
+// ones do. A batch may have rows from several places.
+func (f *File) ReadRows(ctx context.Context, s Selection) iter.Seq2[Batch, error] {
+	return func(yield func(Batch, error) bool) {
+		if err := f.readRows(ctx, s, func(b Batch) bool { return yield(b, nil) }); err != nil {
+			yield(Batch{}, deltaerr.Annotate(err, deltaerr.File(f.path), deltaerr.Phase("reading row group %d", s.RowGroup)))
+		}
+	}
+}
+
+func (f *File) readRows(ctx context.Context, s Selection, yield func(Batch) bool) error {
+	if s.RowGroup < 0 || s.RowGroup >= len(f.rowGroups) {
 		return deltaerr.New(deltaerr.Internal, fmt.Sprintf("the file has %d row groups", len(f.rowGroups)))
 	}
-	p := f.project(leaves)
-	if f.rowGroups[rowGroup].Rows == 0 {
+	p, rows := f.project(s.Leaves), f.rowGroups[s.RowGroup].Rows
+	g := groupRead{file: f, projection: p, group: s.RowGroup, memory: mostMemory(len(p.leaves)), yield: yield}
+	if s.Rows == nil {
+		g.rows, g.whole = g.rows.Append(0, rows, 0), true
+	} else {
+		g.rows, g.index = slices.Clone(s.Rows), s.Index
+	}
+	switch {
+	case !g.rows.valid(rows):
+		return deltaerr.New(deltaerr.Internal, fmt.Sprintf("the rows %v are not of a row group of %d", s.Rows, rows))
+	case len(g.rows) == 0:
 		return nil
-	}
-	if len(p.columns) == 0 {
-		return f.yieldBare(f.rowGroups[rowGroup].Rows, yield)
-	}
-	g := groupRead{
-		file: f, projection: p, group: rowGroup, rows: f.rowGroups[rowGroup].Rows, memory: mostMemory(len(p.leaves)), yield: yield,
+	case len(p.columns) == 0:
+		return f.yieldBare(ctx, g.rows, yield)
 	}
 	return g.run(ctx)
 }
 
 // yieldBare gives out rows without columns.
-func (f *File) yieldBare(rows int64, yield func(arrow.RecordBatch) bool) error {
+func (f *File) yieldBare(ctx context.Context, rows Ranges, yield func(Batch) bool) error {
 	empty := arrow.NewSchema(nil, nil)
-	for rows > 0 {
-		n := min(rows, f.options.BatchRows)
-		if !yield(array.NewRecordBatch(empty, nil, n)) {
+	for len(rows) > 0 && ctx.Err() == nil {
+		some := rows.cut(f.options.BatchRows)
+		if !yield(Batch{array.NewRecordBatch(empty, nil, some.Rows()), some}) {
 			return nil
 		}
-		rows -= n
 	}
-	return nil
+	return ctx.Err()
 }
 
 // groupRead is one read of a row group.
@@ -60,14 +92,15 @@ type groupRead struct {
 	file       *File
 	projection projection
 	group      int
-	rows       int64 // of the row group
-	given      int64 // rows
+	rows       Ranges // still to be given out
+	whole      bool   // they were all of the row group
+	index      *RowGroupIndex
 	memory     int64 // most that it may take
-	yield      func(arrow.RecordBatch) bool
+	yield      func(Batch) bool
 }
 
-// run gives out the rows. When those of a batch take too much memory it begins anew with smaller batches, behind the rows
-// that have been given out.
+// run gives out the rows. When those of a batch take too much memory, or pages are not where their index says, it begins anew
+// behind the rows that have been given out: with smaller batches, or without the index.
 func (g *groupRead) run(ctx context.Context) error {
 	most := g.file.options.BatchRows
 	for {
@@ -75,10 +108,16 @@ func (g *groupRead) run(ctx context.Context) error {
 			groupRead: g, source: source{ctx: ctx, file: g.file}, mem: newLedger(g.file.options.Allocator, g.memory, len(g.projection.leaves)),
 		}
 		err := r.read(most)
-		if r.close(); err == nil || !r.mem.full {
+		r.close()
+		switch {
+		case err != nil && r.mem.full:
+			most = max(1, r.batch/smallerBatch)
+		case errors.Is(err, errWrongIndex) && g.index != nil:
+			g.index.discard()
+			g.index = nil
+		default:
 			return err
 		}
-		most = max(1, r.batch/smallerBatch)
 	}
 }
 
@@ -92,9 +131,9 @@ type groupReader struct {
 	chunks projection // the projection as this row group needs it
 	source source
 	mem    *ledger
+	pool   sync.Pool           // of buffers for arrow-go's decoders
 	leaves []*leafReader       // of chunks
 	byLeaf map[int]*leafReader // by leaf of the file
-	done   int64               // rows
 	batch  int64               // rows at a time
 }
 
@@ -102,26 +141,21 @@ func (r *groupReader) read(mostRows int64) error {
 	if err := r.failure(guard(somePages, func() error { return r.open(mostRows) })); err != nil {
 		return err
 	}
-	for r.done < r.rows {
-		skip := r.done < r.given
-		end := r.rows
-		if skip {
-			end = r.given
-		}
-		n := min(r.batch, end-r.done)
-		batch, err := r.next(n, skip)
+	for len(r.rows) > 0 {
+		left := slices.Clone(r.rows)
+		rows := left.cut(r.batch)
+		batch, err := r.next(rows)
 		if err != nil {
 			return err
 		}
-		if r.done += n; skip {
-			continue
-		}
-		r.given = r.done
-		if !r.yield(batch) {
+		if r.rows = left; !r.yield(Batch{batch, rows}) {
 			return nil
 		}
 	}
-	return r.complete()
+	if r.whole {
+		return r.complete()
+	}
+	return nil
 }
 
 const (
@@ -139,52 +173,45 @@ func (r *groupReader) open(mostRows int64) error {
 	if err != nil {
 		return err
 	}
-	r.source.pages = limits.pages
-	meta := p.metadata(r.file, r.group)
-	reader, err := file.NewParquetReader(io.NewSectionReader(&r.source, 0, r.file.size),
-		file.WithMetadata(meta), file.WithReadProps(limits.properties(pageMemory{r.mem})))
-	if err != nil {
-		return err
-	}
-	r.batch = min(limits.batchRows(mostRows), r.rows)
+	r.batch = min(limits.batchRows(mostRows), r.rows.Rows())
 	r.mem.oneRow = r.batch == 1
+	r.pool.New = func() any { return memory.NewResizableBuffer(pageMemory{r.mem}) }
 	r.chunks = p
 	r.byLeaf = make(map[int]*leafReader, len(p.leaves))
-	group := reader.RowGroup(0) // asking again costs the look at all columns
-	for i, n := range p.leaves {
+	descriptions := p.descriptions()
+	for i, c := range limits.chunks {
 		r.mem.column = i
-		leaf := newLeafReader(n, reader, i, r.mem)
-		r.leaves, r.byLeaf[n.field.Leaf] = append(r.leaves, leaf), leaf
-		pages, err := group.GetColumnPageReader(i)
-		if err == nil {
-			err = leaf.begin(pages, meta.RowGroups[0].Columns[i].MetaData.TotalUncompressedSize, r.rows)
+		if r.index != nil {
+			if c.index = r.index.offsets(c); c.index != nil {
+				c.ahead = limits.readAhead(pagesBuffer)
+			}
 		}
+		leaf, err := newLeafReader(leafPlace{c, i, descriptions.Column(i), limits.rows},
+			newPageStream(c, &r.source, r.mem, r.rows), r.mem, &r.pool)
+		r.leaves, r.byLeaf[c.node.field.Leaf] = append(r.leaves, leaf), leaf
 		if err != nil {
-			return deltaerr.Annotate(corrupt(columnPages, err), deltaerr.Column(n.path))
+			return deltaerr.Annotate(corrupt(columnPages, err), deltaerr.Column(c.node.path))
 		}
 	}
 	return nil
 }
 
-// next reads n rows and makes a batch of them, or only passes over them.
-func (r *groupReader) next(n int64, skip bool) (arrow.RecordBatch, error) {
+// next makes a batch of the next rows.
+func (r *groupReader) next(rows Ranges) (arrow.RecordBatch, error) {
 	if err := r.source.ctx.Err(); err != nil {
 		return nil, err
 	}
 	defer r.releaseValues()
 	for i, leaf := range r.leaves {
 		r.mem.column = i
-		err := guard(columnPages, func() error { return leaf.load(n) })
+		err := guard(columnPages, func() error { return leaf.load(rows) })
 		if err = r.failure(err); err != nil {
 			return nil, deltaerr.Annotate(err, deltaerr.Column(leaf.node.path))
 		}
 	}
-	if skip {
-		return nil, nil
-	}
 	var batch arrow.RecordBatch
 	err := guard(somePages, func() (err error) {
-		batch, err = r.assemble(int(n))
+		batch, err = r.assemble(int(rows.Rows()))
 		return err
 	})
 	if err != nil {
@@ -219,8 +246,8 @@ func (r *groupReader) failure(err error) error {
 	if r.source.err != nil {
 		return r.source.err
 	}
-	if err == nil {
-		return nil
+	if err == nil || errors.Is(err, errWrongIndex) {
+		return err
 	}
 	return corrupt(columnPages, err)
 }

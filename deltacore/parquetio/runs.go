@@ -115,6 +115,26 @@ func (r *runs) countHighest() (n int) {
 	return n
 }
 
+// beginsWith says whether the first of the levels is the given one.
+func (r *runs) beginsWith(level uint64) (is bool) {
+	if r.packed || r.count == 0 {
+		return false
+	}
+	first := true
+	r.each(func(next run) {
+		if !first {
+			return
+		}
+		first = false
+		if next.packed != nil {
+			levels := bitReader{rest: next.packed}
+			next.level, _ = levels.take(r.width)
+		}
+		is = next.level == level
+	})
+	return is
+}
+
 // setBits counts the bits that are set among the first n.
 func setBits(packed []byte, n int) (set int) {
 	for _, b := range packed[:n/8] {

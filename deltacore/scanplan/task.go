@@ -1,4 +1,5 @@
-// Package scanplan decides what is read: from the active files of a version to tasks in canonical order.
+// Package scanplan decides what is read and how the work is divided: from the active files of a version to tasks in
+// canonical order, and to partitions of about the same size. It is pure: it knows what the log says, and opens no file.
 package scanplan
 
 import (
@@ -26,12 +27,21 @@ type FileTask struct {
 	SchemaHash      string                 `json:"schema_hash"`
 	Key             Key                    `json:"key"`
 	File            string                 `json:"file"` // decoded, relative to the table root
-	Size            int64                  `json:"size"` // bytes, 0 when the log does not say
+	Size            int64                  `json:"size"` // bytes as the log says it, 0 when it does not
 	PartitionValues map[string]*string     `json:"partition_values"`
 	DeletionVector  *action.DeletionVector `json:"deletion_vector,omitempty"`
 	StartRow        int64                  `json:"start_row,omitempty"` // first physical row wanted: where a resumed read goes on
+	Range           *ByteRange             `json:"range,omitempty"`     // nil: the whole file
 
 	// Of row tracking (protocol section 20); nil when the log does not say.
 	BaseRowID               *int64 `json:"base_row_id,omitempty"`
 	DefaultRowCommitVersion *int64 `json:"default_row_commit_version,omitempty"`
+}
+
+// Owns says whether the task reads the row group that begins at an offset: the one of its first column's first page, a
+// dictionary page included. The range that ends where the log says that the file ends owns what lies behind it too, since
+// the log may be wrong (protocol Q8).
+func (t *FileTask) Owns(offset int64) bool {
+	r := t.Range
+	return r == nil || r.Contains(offset) || offset >= r.End && r.End == t.Size
 }

@@ -34,6 +34,7 @@ func TestFileTaskSurvivesJSON(t *testing.T) {
 			PartitionValues: map[string]*string{"country": &country, "day": nil},
 			DeletionVector:  &action.DeletionVector{StorageType: "u", PathOrInlineDv: "x", Offset: &offset, Cardinality: 3},
 			StartRow:        1 << 33, BaseRowID: &offset, DefaultRowCommitVersion: &offset,
+			Range: &ByteRange{Start: 1 << 39, End: 1<<40 + 1},
 		},
 	}
 	for _, want := range tasks {

@@ -11,40 +11,13 @@ import (
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
 
-// pageReader looks at the unpacked pages of a column chunk before arrow-go decodes them: its decoders allocate what a
-// page says of its values, and take a page that has too few of them for one that has more.
-type pageReader struct {
-	file.PageReader
-
-	leaf *node
-	mem  *ledger
-	held int64 // for the present page
-	err  error
-}
-
-// Next goes to the next page.
-func (r *pageReader) Next() bool {
-	r.mem.hold(-r.held)
-	if r.held = 0; r.err != nil || !r.PageReader.Next() {
-		return false
-	}
-	r.err = r.check(r.PageReader.Page())
-	return r.err == nil
-}
-
-// Err returns why there is no next page.
-func (r *pageReader) Err() error {
-	if r.err != nil {
-		return r.err
-	}
-	return r.PageReader.Err()
-}
-
-func (r *pageReader) check(p file.Page) error {
+// look checks an unpacked page before arrow-go decodes it: its decoders allocate what a page says of its values, and take a
+// page that has too few of them for one that has more.
+func (s *pageStream) look(p file.Page) error {
 	if d, ok := p.(*file.DictionaryPage); ok {
-		return r.dictionary(d)
+		return s.lookAtDictionary(d)
 	}
-	values, defs, err := r.split(p)
+	values, defs, err := s.split(p)
 	if err != nil {
 		return damaged(err)
 	}
@@ -54,8 +27,8 @@ func (r *pageReader) check(p file.Page) error {
 		if err != nil {
 			return deltaPage(err)
 		}
-		r.mem.hold(need)
-		r.held = need
+		s.mem.hold(need)
+		s.held = need
 	case parquet.Encodings.RLEDict, parquet.Encodings.PlainDict:
 		if !indexesFit(values, defs.countHighest()) {
 			return damaged(errIndexes)
@@ -82,13 +55,13 @@ func deltaPage(err error) error {
 	return deltaerr.New(deltaerr.Corrupt, "a page of delta-encoded values cannot be decoded", deltaerr.Cause(err))
 }
 
-// dictionary counts what arrow-go makes of a dictionary: a table of its values.
-func (r *pageReader) dictionary(p *file.DictionaryPage) error {
+// lookAtDictionary counts what arrow-go makes of a dictionary: a table of its values.
+func (s *pageStream) lookAtDictionary(p *file.DictionaryPage) error {
 	n, size := int64(p.NumValues()), int64(len(p.Data()))
 	least, entry := int64(4), int64(24) // a length, and a slice
-	switch r.leaf.leaf.physical {
+	switch s.chunk.node.leaf.physical {
 	case parquet.Types.FixedLenByteArray:
-		least = max(1, int64(r.leaf.leaf.length))
+		least = max(1, int64(s.chunk.node.leaf.length))
 	case parquet.Types.Boolean:
 		return deltaerr.New(deltaerr.Corrupt, "booleans have a dictionary")
 	case parquet.Types.Int32, parquet.Types.Float:
@@ -99,13 +72,13 @@ func (r *pageReader) dictionary(p *file.DictionaryPage) error {
 	if n > size/least {
 		return deltaerr.New(deltaerr.Corrupt, fmt.Sprintf("the dictionary claims %d values, its page has %d bytes", n, size))
 	}
-	r.mem.hold(2 * n * entry) // it is built in a second place
+	s.mem.hold(2 * n * entry) // it is built in a second place
 	return nil
 }
 
 // split returns the bytes of a data page's values, and its definition levels.
-func (r *pageReader) split(p file.Page) (values []byte, defs runs, err error) {
-	l, data := r.leaf.levels, p.Data()
+func (s *pageStream) split(p file.Page) (values []byte, defs runs, err error) {
+	l, data := s.chunk.node.levels, p.Data()
 	reps := runs{width: bits.Len16(uint16(l.rep)), count: int(p.NumValues())}
 	defs = runs{width: bits.Len16(uint16(l.def)), count: reps.count, highest: uint64(l.def)}
 	switch p := p.(type) {
@@ -122,6 +95,12 @@ func (r *pageReader) split(p file.Page) (values []byte, defs runs, err error) {
 	}
 	if err != nil || !reps.fit() || !defs.fit() {
 		return nil, defs, errLevels
+	}
+	if index := s.chunk.index; index != nil && l.rep > 0 {
+		reps.highest = 0
+		if from, to := index.rows(s.number); !reps.beginsWith(0) || int64(reps.countHighest()) != to-from {
+			return nil, defs, errWrongIndex
+		}
 	}
 	return data, defs, nil
 }
