@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/benthos-delta/benthos-delta/pruning"
 )
 
 // Values says how values become text.
@@ -17,22 +19,18 @@ type Values struct {
 	NonFinite string // string, null, fail
 }
 
-// Scan says how files are read.
-type Scan struct {
-	MemoryLimit int64 // bytes decoded or encoded but not yet handed out
-}
-
 // Config is a complete configuration: every field has its value or default. [Decode] makes one.
 type Config struct {
 	URI                                   string
 	Version                               *int64     // nil: the latest, or the one of Timestamp
 	Timestamp                             *time.Time // the version committed at or before it; not together with Version
 	Mode                                  string
-	Columns                               []string // empty: all
-	Limit                                 *int64   // nil: all rows
-	AllowedExternalPaths                  []string // directories outside the table that its files may lie in
-	OnMissingFile                         string   // fail, skip
-	Follow                                Follow   // in the modes that follow the table
+	Columns                               []string           // empty: all
+	Where                                 *pruning.Predicate // nil: all rows
+	Limit                                 *int64             // nil: all rows
+	AllowedExternalPaths                  []string           // directories outside the table that its files may lie in
+	OnMissingFile                         string             // fail, skip
+	Follow                                Follow             // in the modes that follow the table
 	Trigger                               Trigger
 	BatchRows                             int64
 	BatchBytes                            int64
@@ -44,6 +42,7 @@ type Config struct {
 	CheckpointLimit, CheckpointLimitBytes int64
 	AutoReplayNacks                       bool
 	RetryMaxElapsed                       time.Duration
+	Partitions                            Partitions
 	Scan                                  Scan
 }
 

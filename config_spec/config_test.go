@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/benthos-delta/benthos-delta/pruning"
 )
 
 func everyHalfMinute(t *testing.T) Interval {
@@ -25,7 +27,11 @@ func TestDecodeFillsDefaults(t *testing.T) {
 		URI: "table", Mode: "snapshot", Columns: []string{}, BatchRows: 8192, BatchBytes: 8 << 20, Format: "json",
 		Values:          Values{Decimal: "string", Int64: "number", Timestamp: "rfc3339", Binary: "base64", NonFinite: "string"},
 		IncludeMetadata: []string{}, KeyColumns: []string{}, AllowedExternalPaths: []string{}, CheckpointLimit: 65536, CheckpointLimitBytes: 64 << 20,
-		AutoReplayNacks: true, RetryMaxElapsed: 5 * time.Minute, Scan: Scan{MemoryLimit: 64 << 20},
+		AutoReplayNacks: true, RetryMaxElapsed: 5 * time.Minute,
+		Partitions: Partitions{
+			Repartitioning: "when_below_target", RepartitionMinSize: 10 << 20, DescriptorsPerPartition: 16, MemoryPerPartition: 256 << 20,
+		},
+		Scan: Scan{MemoryLimit: 64 << 20, FileReadsPerPartition: 3, PrefetchFilesPerPartition: 2, FooterReadSize: 64 << 10},
 	}
 	got, err := Decode(map[string]any{"uri": "table"})
 	if err != nil || !reflect.DeepEqual(want, got) {
@@ -35,12 +41,20 @@ func TestDecodeFillsDefaults(t *testing.T) {
 
 func TestDecodeReadsEveryField(t *testing.T) {
 	version, limit, interval := int64(3), int64(10), everyHalfMinute(t)
+	where, err := pruning.Parse("country = 'NL'")
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := Config{
 		URI: "file:///t", Version: &version, Mode: "snapshot", Columns: []string{"id", "Amount"}, Limit: &limit,
 		BatchRows: 100, BatchBytes: 1 << 20, Format: "structured",
 		Values:          Values{Decimal: "number", Int64: "string", Timestamp: "unix_micros", Binary: "hex", NonFinite: "fail"},
 		IncludeMetadata: []string{"row", "file"}, KeyColumns: []string{"ID"}, CheckpointLimit: 7, CheckpointLimitBytes: 64000,
-		RetryMaxElapsed: 90 * time.Second, Scan: Scan{MemoryLimit: 1000},
+		RetryMaxElapsed: 90 * time.Second, Where: where,
+		Partitions: Partitions{
+			Target: 7, Repartitioning: "off", RepartitionMinSize: 1 << 20, DescriptorsPerPartition: 8, MemoryPerPartition: 1 << 30,
+		},
+		Scan:                 Scan{MemoryLimit: 1000, FileReadsPerPartition: 4, FooterReadSize: 4096},
 		Checkpoint:           Checkpoint{Cache: "positions", Key: "k", OnUnresumable: "reset"},
 		AllowedExternalPaths: []string{"s3://bucket/other"},
 		OnMissingFile:        "skip",
@@ -56,7 +70,11 @@ func TestDecodeReadsEveryField(t *testing.T) {
 		},
 		"include_metadata": []any{"row", "file"}, "key_columns": []string{"ID"}, "checkpoint_limit": uint64(7),
 		"checkpoint_limit_bytes": "64 kB", "auto_replay_nacks": false, "retry_max_elapsed": "1m30s",
-		"scan":             map[string]any{"memory_limit": 1000},
+		"where": "country = 'NL'", "target_partitions": "7", "intra_file_repartitioning": "off", "repartition_file_min_size": "1MiB",
+		"file_descriptors_per_partition": 8, "memory_per_partition": "1GiB",
+		"scan": map[string]any{
+			"memory_limit": 1000, "file_reads_per_partition": 4, "prefetch_files_per_partition": 0, "footer_read_size": "4KiB",
+		},
 		"checkpoint_cache": "positions", "checkpoint_cache_key": "k", "checkpoint_interval": 0, "on_unresumable_position": "reset",
 	}
 	got, err := Decode(raw)
@@ -145,11 +163,12 @@ func TestDecodeReportsEveryProblemWithItsPath(t *testing.T) {
 		`delta_lake.checkpoint_limit: must be a whole number, got "many"`,
 		`delta_lake.auto_replay_nacks: must be true or false, got "yes"`,
 		`delta_lake.retry_max_elapsed: must be a duration such as 30s or 5m, got "5"`,
-		"delta_lake.scan: must be an object with the fields memory_limit",
-		"delta_lake.colums: is not a field; there are uri, mode, version, timestamp, columns, limit, on_missing_file, allowed_external_paths, " +
+		"delta_lake.scan: must be an object with the fields memory_limit, file_reads_per_partition, prefetch_files_per_partition, footer_read_size",
+		"delta_lake.colums: is not a field; there are uri, mode, version, timestamp, columns, where, limit, on_missing_file, allowed_external_paths, " +
 			"stream_snapshot, start_version, start_timestamp, end_version, until, on_rewrite, on_delete, on_schema_change, trigger, batch_rows, batch_bytes, format, " +
 			"values, include_metadata, key_columns, checkpoint_cache, checkpoint_cache_key, checkpoint_interval, " +
-			"on_unresumable_position, checkpoint_limit, checkpoint_limit_bytes, auto_replay_nacks, retry_max_elapsed, scan",
+			"on_unresumable_position, checkpoint_limit, checkpoint_limit_bytes, auto_replay_nacks, retry_max_elapsed, target_partitions, " +
+			"intra_file_repartitioning, repartition_file_min_size, file_descriptors_per_partition, memory_per_partition, scan",
 	}
 	if got := strings.Split(err.Error(), "\n"); !reflect.DeepEqual(want, got) {
 		t.Errorf("want\n%s\ngot\n%s", strings.Join(want, "\n"), err)
@@ -235,6 +254,20 @@ func TestFieldsThatDoNotGoTogether(t *testing.T) {
 	}
 }
 
+func TestLintOfAConditionNamesTheFieldAndThePlaceInTheText(t *testing.T) {
+	for _, text := range []string{"a =", "a = 1 OR", "(a = 1", "a = b", "a ~ 1", "   "} {
+		_, err := pruning.Parse(text)
+		if err == nil {
+			t.Errorf("%s: want an error of the parser", text)
+			continue
+		}
+		want := []string{"delta_lake.where: " + err.Error()}
+		if got := LintField("where", text); !reflect.DeepEqual(want, got) {
+			t.Errorf("%s: want %q, got %q", text, want, got)
+		}
+	}
+}
+
 func TestLintFieldNamesTheField(t *testing.T) {
 	for _, c := range []struct {
 		path  string
@@ -271,6 +304,24 @@ func TestLintFieldNamesTheField(t *testing.T) {
 		{"trigger.input", map[string]any{"stdin": map[string]any{}}, nil},
 		{"values", 1, nil},
 		{"nothing", 1, nil},
+		{"target_partitions", 0, []string{"delta_lake.target_partitions: must be at least 1, got 0"}},
+		{"target_partitions", "-3", []string{"delta_lake.target_partitions: must be at least 1, got -3"}},
+		{"target_partitions", "auto", []string{`delta_lake.target_partitions: must be a whole number, got "auto"`}},
+		{"repartition_file_min_size", 0, []string{"delta_lake.repartition_file_min_size: must be at least 1, got 0"}},
+		{"repartition_file_min_size", -1, []string{"delta_lake.repartition_file_min_size: must be at least 1, got -1"}},
+		{"file_descriptors_per_partition", 0, []string{"delta_lake.file_descriptors_per_partition: must be at least 1, got 0"}},
+		{"memory_per_partition", "0MiB", []string{"delta_lake.memory_per_partition: must be at least 1, got 0"}},
+		{"scan.file_reads_per_partition", 0, []string{"delta_lake.scan.file_reads_per_partition: must be at least 1, got 0"}},
+		{"scan.prefetch_files_per_partition", 0, nil},
+		{"scan.prefetch_files_per_partition", -1, []string{"delta_lake.scan.prefetch_files_per_partition: must be at least 0, got -1"}},
+		{"scan.footer_read_size", 0, []string{"delta_lake.scan.footer_read_size: must be at least 1, got 0"}},
+		{"scan.footer_read_size", "65MiB", []string{"delta_lake.scan.footer_read_size: must be at most 67108864, got 68157440"}},
+		{"intra_file_repartitioning", "never", []string{
+			`delta_lake.intra_file_repartitioning: must be one of when_below_target, always, off, got "never"`,
+		}},
+		{"where", "a = 1 AND `b c` IN ('x')", nil},
+		{"where", "", []string{"delta_lake.where: must not be empty"}},
+		{"where", 1, []string{"delta_lake.where: must be text, got 1 (quote what is not meant as a number or boolean)"}},
 	} {
 		if got := LintField(c.path, c.value); !reflect.DeepEqual(c.want, got) {
 			t.Errorf("%s = %v: want %q, got %q", c.path, c.value, c.want, got)

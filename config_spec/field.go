@@ -29,6 +29,7 @@ const (
 	EnumList   Kind = "list of enums"               // any of Options, each at most once
 	Schedule   Kind = "duration or cron expression" // or empty text: off
 	ChildInput Kind = "input"                       // another input, in the engine's form
+	Predicate  Kind = "predicate"                   // text that pruning.Parse reads
 	Object     Kind = "object"                      // Children
 )
 

@@ -3,12 +3,14 @@ package configspec
 import (
 	"math"
 	"time"
+
+	"github.com/benthos-delta/benthos-delta/pruning"
 )
 
 // Fields returns the fields of delta_lake in the order of the reference. The slice is fresh.
 func Fields() []Field {
 	var all []Field
-	for _, group := range [][]Field{tableFields(), followFields(), {triggerField()}, outputFields(), checkpointFields(), deliveryFields(), scanFields()} {
+	for _, group := range [][]Field{tableFields(), followFields(), {triggerField()}, outputFields(), checkpointFields(), deliveryFields(), partitionFields(), scanFields()} {
 		all = append(all, group...)
 	}
 	return all
@@ -45,6 +47,14 @@ func tableFields() []Field {
 		Description: "The top-level columns to read, in this order. All columns, in the order of the schema, when empty. " +
 			"Names are found without regard to case and keep the spelling of the schema; an unknown one is an error.",
 		set: into(func(c *Config) *[]string { return &c.Columns }),
+	}, {
+		Name: "where", Kind: Predicate, Examples: []any{"country = 'NL' AND amount > 10"},
+		Description: "The rows to read: those for which this condition is true. All rows when left out. Columns are compared with " +
+			"literals, `=`, `<>`, `<`, `<=`, `>`, `>=`, `IN`, `BETWEEN`, `LIKE`, `IS NULL`, and joined with `AND`, `OR` and `NOT`, as in SQL: " +
+			"a comparison with null is neither true nor false. Text is in single quotes, names with other characters than letters, digits and " +
+			"underscores in backquotes, fields of structs follow a dot, and there are `DATE '2024-05-01'` and `TIMESTAMP '2024-05-01T12:00:00Z'`. " +
+			"Columns need not be among `columns`. Files, row groups and pages that cannot hold such a row are not read.",
+		set: into(func(c *Config) **pruning.Predicate { return &c.Where }),
 	}, {
 		Name: "limit", Kind: Int, Max: math.MaxInt64, Examples: []any{1000},
 		Description: "The number of rows after which the input ends. All rows when left out; `0` reads no file.",
@@ -171,19 +181,5 @@ func deliveryFields() []Field {
 		Description: "How long one transient failure of the storage is retried before the run ends with an error. " +
 			"A run that follows the table without an end never gives up.",
 		set: into(func(c *Config) *time.Duration { return &c.RetryMaxElapsed }),
-	}}
-}
-
-func scanFields() []Field {
-	return []Field{{
-		Name: "scan", Kind: Object, Advanced: true, Examples: []any{map[string]any{"memory_limit": "128MiB"}},
-		Description: "How files are read.",
-		Children: []Field{{
-			Name: "memory_limit", Kind: Size, Default: "64MiB", Min: 1, Max: math.MaxInt64, Examples: []any{"128MiB"}, Advanced: true,
-			Description: "The number of bytes that may be decoded or encoded but not yet handed out. " +
-				"The batch that is next always passes, so that a small limit slows a run but never stops it. All inputs of a process " +
-				"share the limit of the first one; another value is ignored with a warning.",
-			set: into(func(c *Config) *int64 { return &c.Scan.MemoryLimit }),
-		}},
 	}}
 }

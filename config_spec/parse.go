@@ -12,10 +12,12 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/go-json-experiment/json"
+
+	"github.com/benthos-delta/benthos-delta/pruning"
 )
 
 // parse checks a value that a user wrote and returns it as string, int64, bool, time.Duration, time.Time,
-// Interval or []string; a child input as true.
+// Interval, *pruning.Predicate or []string; a child input as true.
 func (f Field) parse(raw any) (any, error) {
 	switch f.Kind {
 	case Int:
@@ -32,6 +34,8 @@ func (f Field) parse(raw any) (any, error) {
 		return parseInterval(raw)
 	case ChildInput:
 		return parseInput(raw)
+	case Predicate:
+		return parsePredicate(raw)
 	case Enum:
 		return f.parseEnum(raw)
 	case StringList:
@@ -134,6 +138,15 @@ func parseInterval(raw any) (Interval, error) {
 		return Interval{}, fmt.Errorf("must be a duration such as 30s, or a cron expression, got %s", describe(raw))
 	}
 	return ParseInterval(text)
+}
+
+// parsePredicate finds what is wrong with the text; whether its columns exist is found out at connect.
+func parsePredicate(raw any) (*pruning.Predicate, error) {
+	text, err := parseString(raw)
+	if err != nil {
+		return nil, err
+	}
+	return pruning.Parse(text)
 }
 
 // parseInput refuses only what cannot be an input: the engine judges it, and gives it in a form of its own.

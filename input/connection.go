@@ -43,12 +43,15 @@ func (in *Input) begin(ctx context.Context) (*connection, error) {
 		return c, err
 	}
 	in.metrics.opened()
+	in.metrics.divided(in.target.Target)
+	in.log.Debugf("Reading %s in %s", in.convert.table, in.target)
 	c.tracker = ack.New[*batch](ack.Options{
 		Rows: in.config.CheckpointLimit, Bytes: in.config.CheckpointLimitBytes, DropRejected: !in.config.AutoReplayNacks,
-		Alone: in.config.CheckpointLimit <= in.config.BatchRows, Moved: in.positions.moved,
+		Alone: in.config.CheckpointLimit <= in.config.BatchRows, Durable: in.positions.each(), Moved: in.positions.moved,
 	})
+	in.positions.follow(c.tracker)
 	read := func(ctx context.Context) iter.Seq2[*batch, error] { return in.read(ctx, c) }
-	c.looks = in.startLooks(ctx, c.source)
+	c.looks = in.startLooks(ctx, c)
 	c.pump = startPump(ctx, read, func(err error) { in.readFailed(c, err) })
 	return c, nil
 }
@@ -59,6 +62,9 @@ func (in *Input) openBehind(ctx context.Context, stored *feed.Position) (feed.So
 	conf.Resume = stored
 	source, err := in.deps.Open(ctx, conf)
 	if err != nil && stored != nil {
+		if isLost(err) && in.config.Follows() {
+			in.losses.tell(lostVersions(err, *stored))
+		}
 		err = in.positions.unresumable(err, *stored)
 	}
 	return source, err
@@ -104,6 +110,7 @@ func (in *Input) told(ctx context.Context, c *connection, event feed.Event) erro
 func (in *Input) skipped(e feed.Skipped) {
 	switch {
 	case e.Reason == feed.SkippedFile:
+		in.losses.tell(versions{e.Version, e.Version})
 		in.log.Warnf("Left out a file of version %d of %s: %v", e.Version, in.convert.table, e.Cause)
 	case e.Rows != nil:
 		in.log.Warnf("Left out version %d of %s, a %s (%s): %d files with %d rows", e.Version, in.convert.table, e.Reason, e.Operation,
@@ -122,11 +129,18 @@ func (in *Input) caughtUp(c *connection, e feed.CaughtUp) {
 }
 
 func (in *Input) planned(ctx context.Context, c *connection, e feed.Planned) error {
+	lag := lagOf(c.source)
+	if in.config.Follows() {
+		in.metrics.lag(lag)
+		if lag.Version >= 0 {
+			in.metrics.version.Set(lag.Version, in.metrics.table)
+		}
+	}
 	switch at := e.Position; {
 	case at.Done:
-		in.log.Infof("Following %s behind version %d", in.convert.table, at.Version)
+		in.log.Infof("Following %s behind version %d: %s", in.convert.table, at.Version, describeLag(lag, time.Now()))
 	case at.Phase == feed.PhaseTail:
-		in.log.Infof("Following %s from the commit of version %d on", in.convert.table, at.Version)
+		in.log.Infof("Following %s from the commit of version %d on: %s", in.convert.table, at.Version, describeLag(lag, time.Now()))
 	default:
 		in.log.Infof("Reading version %d of %s: %d files", at.Version, in.convert.table, e.Files)
 	}
@@ -152,6 +166,9 @@ func (in *Input) retrying(err error, wait time.Duration) {
 
 // readFailed takes the error that ended the reading. A file that is gone may be gone because the stored position is old.
 func (in *Input) readFailed(c *connection, err error) {
+	if position, _ := c.tracker.Position(); isLost(err) && in.config.Follows() {
+		in.losses.tell(lostVersions(err, position))
+	}
 	if c.resumed && isLost(err) {
 		position, _ := c.tracker.Position()
 		err = in.positions.unresumable(err, position)
@@ -174,6 +191,9 @@ func (c *connection) inFlight() int64 {
 func (c *connection) close(ctx context.Context) error {
 	if c == nil {
 		return nil
+	}
+	if c.pump != nil {
+		c.pump.cancel() // also where ctx has ended
 	}
 	if err := c.looks.close(ctx); err != nil {
 		return err

@@ -133,6 +133,24 @@ type events struct {
 	answers chan error
 }
 
+// onlyEvents is a configuration without an interval.
+const onlyEvents = "mode: append\ntrigger:\n  interval: \"\"\n  input:\n    events: {}"
+
+// newEvents returns an input that never waits for its answers to be read, up to a number of them.
+func newEvents(answers int) *events { return &events{make(chan string), make(chan error, answers)} }
+
+// options makes the input known to a pipeline.
+func (e *events) options(o pipelineOptions) pipelineOptions {
+	o.env = func(env *service.Environment) {
+		check := env.RegisterBatchInput("events", service.NewConfigSpec(),
+			func(*service.ParsedConfig, *service.Resources) (service.BatchInput, error) { return e, nil })
+		if check != nil {
+			panic(check)
+		}
+	}
+	return o
+}
+
 func (e *events) Connect(context.Context) error { return nil }
 func (e *events) Close(context.Context) error   { return nil }
 
@@ -154,14 +172,9 @@ func (e *events) ReadBatch(ctx context.Context) (service.MessageBatch, service.A
 // TestMessageOfTheTriggerInputCausesALook, and its end, without an interval, is that of the input.
 func TestMessageOfTheTriggerInputCausesALook(t *testing.T) {
 	t.Parallel()
-	g, e := newGrowing(t), &events{make(chan string), make(chan error, 10)}
+	g, e := newGrowing(t), newEvents(10)
 	out := &sink{}
-	o := g.following("mode: append\ntrigger:\n  interval: \"\"\n  input:\n    events: {}")
-	o.env = func(env *service.Environment) {
-		check(t, env.RegisterBatchInput("events", service.NewConfigSpec(),
-			func(*service.ParsedConfig, *service.Resources) (service.BatchInput, error) { return e, nil }))
-	}
-	p := buildPipeline(t, nil, out, o)
+	p := buildPipeline(t, nil, out, e.options(g.following(onlyEvents)))
 	ended := make(chan error, 1)
 	go func() { ended <- p.stream.Run(context.Background()) }()
 	out.count(t, 3)

@@ -18,8 +18,10 @@ import (
 	configspec "github.com/benthos-delta/benthos-delta/config_spec"
 	"github.com/benthos-delta/benthos-delta/deltacore"
 	"github.com/benthos-delta/benthos-delta/deltacore/exec"
+	"github.com/benthos-delta/benthos-delta/deltacore/scanplan"
 	"github.com/benthos-delta/benthos-delta/deltacore/storage"
 	"github.com/benthos-delta/benthos-delta/input/feed"
+	"github.com/benthos-delta/benthos-delta/limits"
 )
 
 // Deps is what the program around an input gives to it. The zero value works.
@@ -45,7 +47,9 @@ type Input struct {
 	deps      Deps
 	log       *service.Logger
 	metrics   *metrics
+	losses    *losses
 	open      feed.Config
+	target    limits.Decision // how many partitions, and why
 	convert   *converter
 	connect   *patience           // of Connect
 	child     *service.OwnedInput // whose messages cause looks; nil: none
@@ -75,6 +79,7 @@ func New(conf *service.ParsedConfig, res *service.Resources, deps Deps) (service
 	in.stopping, in.stop = context.WithCancel(context.Background())
 	in.deps = in.complete(deps)
 	in.metrics = newMetrics(res.Metrics(), uri.String(), in.deps.Budget)
+	in.losses = &losses{table: uri.String(), log: in.log, metrics: in.metrics}
 	in.convert = &converter{config: config, table: uri.String(), allocator: in.deps.Allocator}
 	in.connect = newPatience(retryFor(config), nil)
 	if config.Trigger.Input {
@@ -86,12 +91,12 @@ func New(conf *service.ParsedConfig, res *service.Resources, deps Deps) (service
 		URI: config.URI, Follow: followOf(config), OnMissingFile: feed.Policy(config.OnMissingFile),
 		Open: deltacore.Options{
 			Version: config.Version, Timestamp: config.Timestamp, AllowedExternalPaths: config.AllowedExternalPaths,
-			Budget: in.deps.Budget, Allocator: in.deps.Allocator, Warn: in.warn,
-		},
-		Scan: deltacore.ScanOptions{
-			Columns: config.Columns, Limit: config.Limit, BatchRows: decodedRows(config), RowIDs: wantsRowIDs(config),
+			FooterReadSize: config.Scan.FooterReadSize, Budget: in.deps.Budget, Allocator: in.deps.Allocator, Warn: in.warn,
 		},
 	}
+	in.open.Scan, in.target = ScanOptions(config)
+	in.open.Scan.BatchRows, in.open.Scan.RowIDs = decodedRows(config), wantsRowIDs(config)
+	in.open.Scan.Skipped = new(scanplan.Skipped)
 	in.positions, err = newPositions(config, res, in.metrics)
 	return in, err
 }
@@ -163,6 +168,11 @@ func (in *Input) warn(msg string) { in.log.Warn(msg) }
 
 // enter takes the right to connect or to close, unless ctx ends before.
 func (in *Input) enter(ctx context.Context) error {
+	select {
+	case in.busy <- struct{}{}: // asked first: where nobody is in the way the end of ctx does not matter
+		return nil
+	default:
+	}
 	select {
 	case in.busy <- struct{}{}:
 		return nil
@@ -247,6 +257,7 @@ func (in *Input) ReadBatch(ctx context.Context) (service.MessageBatch, service.A
 	for {
 		d, err := c.tracker.Next(ctx, c.pump.items)
 		in.metrics.usage(c.source)
+		in.metrics.pruned(in.open.Scan.Skipped.Snapshot())
 		if errors.Is(err, io.EOF) {
 			return nil, nil, in.ended(ctx, c)
 		}
@@ -285,6 +296,15 @@ func (in *Input) ended(ctx context.Context, c *connection) error {
 // acknowledgement is outstanding any more, unless it was made to stop at once.
 func (in *Input) Close(ctx context.Context) error {
 	in.stop()
+	err := in.letGo(ctx)
+	if unstored := in.positions.close(ctx); unstored != nil {
+		in.log.Warnf("Rows behind the stored position will be delivered again: %v", unstored)
+	}
+	return err
+}
+
+// letGo ends what runs and waits for it, as long as ctx allows.
+func (in *Input) letGo(ctx context.Context) error {
 	if err := in.enter(ctx); err != nil {
 		return err
 	}
@@ -293,9 +313,6 @@ func (in *Input) Close(ctx context.Context) error {
 	err := in.connection().close(ctx)
 	if in.child != nil {
 		err = errors.Join(err, in.child.Close(ctx))
-	}
-	if unstored := in.positions.close(ctx); unstored != nil {
-		in.log.Warnf("Rows behind the stored position will be delivered again: %v", unstored)
 	}
 	return err
 }

@@ -19,14 +19,19 @@ type looks struct {
 }
 
 // startLooks returns nil where nothing is followed.
-func (in *Input) startLooks(ctx context.Context, source feed.Source) *looks {
+func (in *Input) startLooks(ctx context.Context, c *connection) *looks {
 	if !in.config.Follows() {
 		return nil
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l := &looks{cancel: cancel, reader: make(chan struct{})}
 	o := trigger.Options{Interval: in.config.Trigger.Interval, Events: in.child != nil}
-	l.trigger = trigger.Start(ctx, o, func(ctx context.Context) error { return in.look(ctx, source) })
+	var told reports
+	l.trigger = trigger.Start(ctx, o, func(ctx context.Context) error {
+		err := in.look(ctx, c.source)
+		in.report(c, &told)
+		return err
+	})
 	go func() {
 		defer close(l.reader)
 		in.readChild(ctx, l.trigger)
@@ -35,7 +40,7 @@ func (in *Input) startLooks(ctx context.Context, source feed.Source) *looks {
 		case <-ctx.Done():
 			return
 		}
-		if f, ok := source.(feed.Finisher); ok {
+		if f, ok := c.source.(feed.Finisher); ok {
 			f.Finish()
 		}
 	}()

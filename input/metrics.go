@@ -7,6 +7,7 @@ import (
 	"github.com/benthosdev/benthos/v4/public/service"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/exec"
+	"github.com/benthos-delta/benthos-delta/deltacore/scanplan"
 	"github.com/benthos-delta/benthos-delta/deltacore/storage"
 	"github.com/benthos-delta/benthos-delta/input/ack"
 	"github.com/benthos-delta/benthos-delta/input/feed"
@@ -27,12 +28,17 @@ type metrics struct {
 
 	behind, lagSeconds *service.MetricGauge // in versions, and the age of the oldest commit that is not handed out
 	lagFiles, lagBytes *service.MetricGauge // left of the version that is read
+	partitions         *service.MetricGauge // that the work is divided into at most
+	lostFirst          *service.MetricGauge // range of the versions that could not be handed out last
+	lostLast           *service.MetricGauge
 	stuck              *service.MetricGauge // 1 while an input without an end rests after an error
 	skipped, refreshes *service.MetricCounter
-	refreshing         *service.MetricGauge // seconds of the last look
+	rowGroups          *service.MetricCounter // left out
+	refreshing         *service.MetricGauge   // seconds of the last look
 
-	mu   sync.Mutex
-	used storage.Usage // as told so far
+	mu      sync.Mutex
+	used    storage.Usage          // as told so far
+	leftOut scanplan.SkippedCounts // as told so far
 }
 
 func newMetrics(m *service.Metrics, table string, budget *exec.Budget) *metrics {
@@ -54,8 +60,12 @@ func newMetrics(m *service.Metrics, table string, budget *exec.Budget) *metrics 
 		lagSeconds: m.NewGauge("delta_lake_lag_seconds", "table"),
 		lagFiles:   m.NewGauge("delta_lake_lag_files", "table"),
 		lagBytes:   m.NewGauge("delta_lake_lag_bytes", "table"),
+		lostFirst:  m.NewGauge("delta_lake_lost_first_version", "table"),
+		lostLast:   m.NewGauge("delta_lake_lost_last_version", "table"),
+		partitions: m.NewGauge("delta_lake_partitions", "table"),
 		stuck:      m.NewGauge("delta_lake_stuck", "table"),
 		skipped:    m.NewCounter("delta_lake_files_skipped_total", "table", "reason"),
+		rowGroups:  m.NewCounter("delta_lake_row_groups_skipped_total", "table", "reason"),
 		refreshes:  m.NewCounter("delta_lake_refresh_total", "table", "result"),
 		refreshing: m.NewGauge("delta_lake_refresh_seconds", "table"),
 	}
@@ -81,6 +91,9 @@ func (m *metrics) opened() {
 	defer m.mu.Unlock()
 	m.used = storage.Usage{}
 }
+
+// divided notes the partition target.
+func (m *metrics) divided(target int) { m.partitions.Set(int64(target), m.table) }
 
 // looked notes a look for a new version.
 func (m *metrics) looked(result string, took time.Duration) {
@@ -129,6 +142,22 @@ func (m *metrics) usage(source feed.Source) {
 		m.requests.Incr(count.Requests-before[operation].Requests, m.table, string(operation))
 	}
 	m.used = now
+}
+
+// pruned notes what the condition left out since the last time.
+func (m *metrics) pruned(now scanplan.SkippedCounts) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for reason, n := range now.By {
+		before := m.leftOut.By[reason]
+		if files := n.Files - before.Files; files > 0 {
+			m.skipped.Incr(files, m.table, reason.String())
+		}
+		if groups := n.RowGroups - before.RowGroups; groups > 0 {
+			m.rowGroups.Incr(groups, m.table, reason.String())
+		}
+	}
+	m.leftOut = now
 }
 
 // answered notes what an answer to a delivery did.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -132,7 +133,9 @@ type pipelineOptions struct {
 	open       func(context.Context, feed.Config) (feed.Source, error) // nil: the fake source
 	allocator  memory.Allocator
 	watch      func(read context.Context) // told of the context of each read
-	caches     string                     // cache resources, as YAML
+	caches     string                     // cache resources, as YAML, with --- between them
+	metrics    *http.ServeMux             // serves /metrics; nil: there are none
+	log        *logged                    // nil: nothing is logged
 	env        func(*service.Environment) // registers what else the stream needs
 }
 
@@ -180,8 +183,17 @@ func buildPipeline(t *testing.T, source *script, out *sink, o pipelineOptions) *
 	}
 	b := env.NewStreamBuilder()
 	check(t, b.SetLoggerYAML("level: none"))
+	if o.log != nil {
+		b.SetPrintLogger(o.log)
+	}
+	if o.metrics != nil {
+		b.SetHTTPMux(o.metrics)
+		check(t, b.SetMetricsYAML("prometheus: {}"))
+	}
 	if o.caches != "" {
-		check(t, b.AddCacheYAML(o.caches))
+		for cache := range strings.SplitSeq(o.caches, "\n---\n") {
+			check(t, b.AddCacheYAML(cache))
+		}
 	}
 	uri := "  uri: /tables/fake\n"
 	if strings.HasPrefix(o.config, "uri:") {
@@ -200,6 +212,32 @@ func buildPipeline(t *testing.T, source *script, out *sink, o pipelineOptions) *
 
 func refuses(err error) func(context.Context, feed.Config) (feed.Source, error) {
 	return func(context.Context, feed.Config) (feed.Source, error) { return nil, err }
+}
+
+// logged keeps the lines that the engine logs.
+type logged struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *logged) Printf(format string, v ...any) { l.Println(fmt.Sprintf(format, v...)) }
+
+func (l *logged) Println(v ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, strings.TrimSpace(fmt.Sprintln(v...)))
+}
+
+// with returns the lines that hold a text.
+func (l *logged) with(text string) (out []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range l.lines {
+		if strings.Contains(line, text) {
+			out = append(out, line)
+		}
+	}
+	return out
 }
 
 func indent(fields string) string {

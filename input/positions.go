@@ -20,8 +20,9 @@ type positions struct {
 	log       *service.Logger
 	metrics   *metrics
 	writer    *ack.Writer
-	release   func()      // gives the key free; nil: it was not claimed
-	forgotten atomic.Bool // what is stored does not count any more
+	release   func()                              // gives the key free; nil: it was not claimed
+	forgotten atomic.Bool                         // what is stored does not count any more
+	tracker   atomic.Pointer[ack.Tracker[*batch]] // of the connection; nil: there was none
 }
 
 // newPositions returns nil where the configuration names no cache.
@@ -41,14 +42,36 @@ func newPositions(config configspec.Config, res *service.Resources, m *metrics) 
 	p.writer = ack.NewWriter(ack.NewStore(cache, key, p.warn), ack.WriterOptions{
 		Interval: config.Checkpoint.Interval,
 		Saved:    p.saved,
-		Failed:   func(err error) { p.warn(err.Error()) },
+		Failed:   p.failed,
 	})
 	return p, nil
 }
 
 func (p *positions) warn(msg string) { p.log.Warn(msg) }
 
-func (p *positions) saved(at feed.Position) { p.metrics.checkpoint.Set(at.Version, p.metrics.table) }
+func (p *positions) saved(at feed.Position) {
+	p.metrics.checkpoint.Set(at.Version, p.metrics.table)
+	if t := p.tracker.Load(); t != nil {
+		t.Stored(at)
+	}
+}
+
+func (p *positions) failed(err error) {
+	p.warn(err.Error())
+	if t := p.tracker.Load(); t != nil {
+		t.Failing()
+	}
+}
+
+// each says whether each position is stored as soon as it is reached.
+func (p *positions) each() bool { return p != nil && p.config.Checkpoint.Interval == 0 }
+
+// follow tells the tracker of a new connection what is stored.
+func (p *positions) follow(t *ack.Tracker[*batch]) {
+	if p != nil {
+		p.tracker.Store(t)
+	}
+}
 
 // load returns the position behind which the run goes on; nil: it begins anew. The key is claimed until close.
 func (p *positions) load(ctx context.Context) (*feed.Position, error) {

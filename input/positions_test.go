@@ -186,6 +186,12 @@ func TestRunStoppedAfterEveryBatchGoesOnBehindIt(t *testing.T) {
 			o.caches = "label: positions\nfile: { directory: " + t.TempDir() + " }"
 			return o
 		},
+		"multilevel": func(t *testing.T) pipelineOptions {
+			t.Helper()
+			o := newKept().options(smallBatches)
+			o.caches = "label: positions\nmultilevel: [ near, far ]\n---\nlabel: near\nmemory: {}\n---\nlabel: far\nfile: { directory: " + t.TempDir() + " }"
+			return o
+		},
 	}
 	for name, options := range caches {
 		t.Run(name, func(t *testing.T) {

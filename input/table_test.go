@@ -154,14 +154,14 @@ func TestMetricsOfARun(t *testing.T) {
 		}
 		return nil
 	}}
-	handler := stream(t, "uri: "+dir+"\ncheckpoint_cache: positions", out)
+	handler := stream(t, "uri: "+dir+"\ncheckpoint_cache: positions\ntarget_partitions: 3", out)
 	response := httptest.NewRecorder()
 	handler.ServeHTTP(response, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	got := values(t, response.Body.String())
 	for name, want := range map[string]int{
 		"delta_lake_rows_total": len(rows), "delta_lake_nacked_total": 3, "delta_lake_in_flight_rows": 0,
 		"delta_lake_version": orders.SampleVersion, "delta_lake_latest_version": orders.SampleVersion,
-		"delta_lake_checkpoint_version": orders.SampleVersion,
+		"delta_lake_checkpoint_version": orders.SampleVersion, "delta_lake_partitions": 3,
 	} {
 		if v, ok := got[name]; !ok || v != float64(want) {
 			t.Errorf("want %s %d, got %g (%t)", name, want, v, ok)

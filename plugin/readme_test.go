@@ -3,14 +3,17 @@ package plugin_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,6 +34,8 @@ var readme = filepath.Join(root, "README.md")
 // block is a fenced block of the README with the comment above it, which says how it is checked:
 //
 //	<!-- run -->            the commands are run; "lines=N": they print that many; "broker": a Kafka broker is there
+//	<!-- follow -->         they are run until the pipeline has caught up, and stopped; options as for run
+//	<!-- meanwhile -->      they are run while those of the block before them run and have caught up
 //	<!-- ci -->             .ci/run has the command
 //	<!-- file PATH -->      the block is that file, without its opening comment
 //	<!-- program -->        the program of the next block
@@ -64,11 +69,15 @@ func TestReadmeCommandsRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it links the binary")
 	}
+	r := newReader(t)
 	program := ""
-	for _, b := range readmeBlocks(t) {
-		switch kind, rest, _ := strings.Cut(b.check, " "); kind {
+	for i, b := range r.blocks {
+		name := strings.SplitN(b.text, "\n", 2)[0]
+		switch b.kind() {
 		case "run":
-			t.Run(strings.SplitN(b.text, "\n", 2)[0], func(t *testing.T) { runBlock(t, b, strings.Fields(rest)) })
+			t.Run(name, func(t *testing.T) { r.run(t, b) })
+		case "follow":
+			t.Run(name, func(t *testing.T) { r.follow(t, b, r.meanwhile(i+1)) })
 		case "ci":
 			inCI(t, b)
 		case "program":
@@ -79,27 +88,143 @@ func TestReadmeCommandsRun(t *testing.T) {
 	}
 }
 
-func runBlock(t *testing.T, b block, options []string) {
+// reader is somebody who tries what the README says, from its beginning to its end.
+type reader struct {
+	blocks  []block
+	dir     string // in the place of /tmp, and of what the commands write in the repository
+	address string // in the place of localhost:4195
+	binary  string
+}
+
+func newReader(t *testing.T) reader {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
 	dir := t.TempDir()
-	text := strings.NewReplacer("bin/", dir+"/bin/", "=out ", "="+dir+"/out ").Replace(b.text)
-	if slices.Contains(options, "broker") {
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", dir+"/", "./plugin/benthos-delta")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return reader{blocks: readmeBlocks(t), dir: dir, address: l.Addr().String(), binary: filepath.Join(dir, "benthos-delta")}
+}
+
+// meanwhile are the blocks from one on that belong to the one before.
+func (r reader) meanwhile(from int) []block {
+	to := from
+	for to < len(r.blocks) && r.blocks[to].kind() == "meanwhile" {
+		to++
+	}
+	return r.blocks[from:to]
+}
+
+// command is the shell that runs a block.
+func (r reader) command(t *testing.T, b block) *exec.Cmd {
+	t.Helper()
+	replaced := []string{"bin/", r.dir + "/bin/", "=out ", "=" + r.dir + "/out ", "/tmp/", r.dir + "/", "localhost:4195", r.address}
+	switch goRun := "go run ./plugin/benthos-delta"; {
+	case b.kind() == "follow": // it is to be stopped itself, not the go command
+		replaced = append(replaced, goRun, "exec "+r.binary)
+	case b != r.blocks[0]: // once is enough of what takes longest
+		replaced = append(replaced, goRun, r.binary)
+	}
+	text := strings.NewReplacer(replaced...).Replace(b.text)
+	if b.has("broker") {
 		text = strings.ReplaceAll(text, "localhost:9092", broker(t))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
+	t.Cleanup(cancel)
 	command := exec.CommandContext(ctx, "sh", "-e", "-c", text)
 	command.Dir = root
+	command.Env = append(os.Environ(), "POSITIONS="+r.dir+"/positions", "DELIVERED="+r.dir+"/delivered", "FILE="+r.dir+"/orders.ndjson",
+		"ADDRESS="+r.address)
+	return command
+}
+
+func (r reader) run(t *testing.T, b block) {
+	t.Helper()
+	command := r.command(t, b)
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	if err := command.Run(); err != nil {
-		t.Fatalf("%v\n%s\n%s", err, text, stderr.String())
+		t.Fatalf("%v\n%s\n%s", err, b.text, stderr.String())
 	}
-	for _, option := range options {
-		want, lines := strings.CutPrefix(option, "lines=")
-		if got := fmt.Sprint(bytes.Count(stdout.Bytes(), []byte("\n"))); lines && want != got {
-			t.Errorf("lines: want %s, got %s", want, got)
+	if why := b.missing(stdout.String()); why != "" {
+		t.Error(why)
+	}
+}
+
+// follow runs a block until its pipeline has caught up and printed what it should, with other blocks meanwhile.
+func (r reader) follow(t *testing.T, b block, meanwhile []block) {
+	t.Helper()
+	for _, m := range meanwhile {
+		if _, err := exec.LookPath("curl"); err != nil && strings.Contains(m.text, "curl") {
+			t.Skip("there is no curl")
 		}
 	}
+	command := r.command(t, b)
+	var stdout, stderr written
+	command.Stdout, command.Stderr = &stdout, &stderr
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	until := func(holds func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(deadline) || len(ended) > 0 {
+				t.Fatalf("it has not come so far: %v %s\n%s%s", command.ProcessState, b.missing(stdout.String()), stdout.String(), stderr.String())
+			}
+		}
+	}
+	until(func() bool { return strings.Contains(stdout.String()+stderr.String(), "Caught up with version ") })
+	for _, m := range meanwhile {
+		r.run(t, m)
+	}
+	until(func() bool { return b.missing(stdout.String()) == "" })
+	if err := errors.Join(command.Process.Signal(os.Interrupt), <-ended); err != nil {
+		t.Errorf("%v\n%s%s", err, stdout.String(), stderr.String())
+	}
+}
+
+// written is what a command has written until now.
+type written struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (w *written) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
+}
+
+func (w *written) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
+func (b block) kind() string {
+	kind, _, _ := strings.Cut(b.check, " ")
+	return kind
+}
+
+func (b block) has(option string) bool { return slices.Contains(strings.Fields(b.check), option) }
+
+// missing says what is wrong with the number of lines that were printed, "" for nothing.
+func (b block) missing(stdout string) string {
+	for option := range strings.FieldsSeq(b.check) {
+		want, lines := strings.CutPrefix(option, "lines=")
+		if got := fmt.Sprint(strings.Count(stdout, "\n")); lines && want != got {
+			return fmt.Sprintf("lines: want %s, got %s", want, got)
+		}
+	}
+	return ""
 }
 
 func broker(t *testing.T) string {

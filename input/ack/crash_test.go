@@ -75,7 +75,7 @@ func newLife(t *rapid.T, values map[string][]byte, kill bool) *life {
 		fails: rapid.SliceOfN(rapid.Bool(), 0, 4).Draw(t, "failing writes"),
 	}}
 	if kill {
-		l.cache.left = rapid.IntRange(1, 3000).Draw(t, "bytes until the kill")
+		l.cache.left = rapid.IntRange(1, rapid.SampledFrom([]int{400, 3000}).Draw(t, "at most")).Draw(t, "bytes until the kill")
 	}
 	l.writer = NewWriter(NewStore(l.cache, "k", nil), WriterOptions{
 		Interval: rapid.SampledFrom([]time.Duration{0, 50 * time.Microsecond}).Draw(t, "interval"),

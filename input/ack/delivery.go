@@ -68,10 +68,7 @@ func (d *Delivery[P]) answer(failed []int, v verdict) (o Outcome) {
 		t.again(e)
 	}
 	t.release()
-	select {
-	case t.changed <- struct{}{}:
-	default: // Next has not taken the last one yet, and will look at everything
-	}
+	t.poke()
 	return o
 }
 

@@ -90,7 +90,7 @@ func (w *world) due() bool {
 
 // checkHeldBack checks that only the limit keeps a new batch back: not what was rejected.
 func (w *world) checkHeldBack() {
-	if w.tracker.held == nil || w.alone && len(w.tracker.queue) > 0 {
+	if w.tracker.held == nil || w.alone && len(w.tracker.queue) > 0 || w.tracker.waitsForStore(w.tracker.held.Payload) {
 		return
 	}
 	rows, _ := w.tracker.held.Payload.Tail(0)

@@ -9,6 +9,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/benthos-delta/benthos-delta/input/feed"
@@ -38,6 +39,9 @@ type Options struct {
 	Alone bool
 	// DropRejected passes rejected rows instead of sending them again.
 	DropRejected bool
+	// Durable counts the limits from the stored position, which Stored tells, and one batch: a process that is killed then
+	// repeats no more than that.
+	Durable bool
 	// Wait is the time before rejected messages are sent for the n-th time again, n = 1, 2, …; nil: GrowingWait.
 	Wait func(n int) time.Duration
 	// Moved receives the highest position each time it moved, in order, from the goroutine that moved it. It must neither
@@ -49,7 +53,8 @@ type Options struct {
 // on any goroutine.
 type Tracker[P Payload] struct {
 	options Options
-	changed chan struct{} // holds a token when something was resolved or rejected since Next looked
+	changed chan struct{} // holds a token when something was resolved, rejected or stored since Next looked
+	failing atomic.Bool   // positions cannot be stored at the moment
 
 	mu       sync.Mutex
 	queue    []*entry[P]   // handed out, oldest first; the first one is unresolved
@@ -60,6 +65,7 @@ type Tracker[P Payload] struct {
 	reached  bool          // highest is set
 	held     *Item[P]      // arrived, and over the limit so far
 	ended    bool          // no item arrives any more
+	unstored unstored      // empty unless Durable
 	now      func() time.Time
 }
 
@@ -165,10 +171,14 @@ func (t *Tracker[P]) arrived(item Item[P], more bool) {
 
 // fits says whether a batch may be handed out now.
 func (t *Tracker[P]) fits(p P) bool {
-	if len(t.queue) == 0 || p.Messages() == 0 {
+	switch {
+	case p.Messages() == 0:
 		return true
-	}
-	if t.options.Alone {
+	case t.waitsForStore(p):
+		return false
+	case len(t.queue) == 0:
+		return true
+	case t.options.Alone:
 		return false
 	}
 	span := t.span()
@@ -248,6 +258,11 @@ func (t *Tracker[P]) release() {
 		return
 	}
 	last := t.queue[n-1].position
+	if t.options.Durable {
+		for _, e := range t.queue[:n] {
+			t.unstored.add(mark{e.position, e.start})
+		}
+	}
 	clear(t.queue[:n])
 	t.queue = t.queue[n:]
 	t.reach(last)

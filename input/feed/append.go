@@ -58,6 +58,9 @@ func (f *follower) take(ctx context.Context, c deltalog.Commit) (input, error) {
 		return noNews, annotate(err, f.watch.state().table, c.Version)
 	}
 	f.watch.moveTo(f.watch.state().table.AtCommit(c))
+	if f.pass != nil {
+		f.watch.left(f.pass.files, f.pass.bytes)
+	}
 	return next, nil
 }
 

@@ -31,10 +31,11 @@ type history struct {
 	Path  string
 	Kind  string
 	Steps []struct {
-		Step    int
-		Dir     string
-		Remove  []string
-		Emitted map[string]struct {
+		Step     int
+		Versions []int64
+		Dir      string
+		Remove   []string
+		Emitted  map[string]struct {
 			Rows  int
 			JSONL string `json:"jsonl"`
 		}
@@ -43,6 +44,11 @@ type history struct {
 		Version int64
 		Kind    string
 		Rows    *int64 `json:"rows_added_by_dataChange_adds"`
+	}
+	Snapshots []struct {
+		Version int64
+		Count   int64  `json:"rows"`
+		File    string `json:"sorted_jsonl"`
 	}
 }
 

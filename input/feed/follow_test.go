@@ -18,7 +18,6 @@ import (
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltatest"
 	"github.com/benthos-delta/benthos-delta/deltacore/storage"
-	"github.com/benthos-delta/benthos-delta/deltacore/storage/faulty"
 )
 
 var idColumn = deltatest.Columns("id long")
@@ -79,12 +78,17 @@ func (g *grower) optimize() {
 }
 
 func (g *grower) overwrite(n int) {
+	g.rewrite(n)
+	g.publish()
+}
+
+// rewrite commits rows in place of all files.
+func (g *grower) rewrite(n int) {
 	old := g.Active()
 	for i := range old {
 		old[i].DataChange = true // also where OPTIMIZE wrote it
 	}
 	g.Replace(old, deltatest.Rows(idColumn, g.rows(n)...))
-	g.publish()
 }
 
 func (g *grower) deleteFirst() {
@@ -372,22 +376,6 @@ func TestNextWaitsForNews(t *testing.T) {
 	}
 }
 
-// TestNothingNewCostsOneRequest however long the log is.
-func TestNothingNewCostsOneRequest(t *testing.T) {
-	g := newGrower()
-	for range 20 {
-		g.append(1)
-	}
-	f := faulty.New(g.store)
-	s := follow(t, g, Config{Open: deltacore.Options{Store: f}})
-	s.upToNow()
-	before := len(f.Calls())
-	check(t, s.Refresh(t.Context()))
-	if n := len(f.Calls()) - before; n != 1 {
-		t.Errorf("want one request, got %d", n)
-	}
-}
-
 func TestSchemaChangesFollowThePolicy(t *testing.T) {
 	g := newGrower()
 	g.setColumns("id long", "added string")
@@ -423,5 +411,33 @@ func TestSchemaChangesFollowThePolicy(t *testing.T) {
 				t.Errorf("want the error again, got %v", err)
 			}
 		})
+	}
+}
+
+// TestLagKnowsWhatIsLeftBeforeItIsRead, also behind a position inside a version.
+func TestLagKnowsWhatIsLeftBeforeItIsRead(t *testing.T) {
+	g := newGrower()
+	g.append(2, 2, 2)
+	bytes := int64(0)
+	for _, a := range g.Active() {
+		bytes += a.Size
+	}
+	s := follow(t, g, Config{})
+	if l := s.Source.(Behind).Lag(); l.Files != 4 || l.Bytes != bytes || l.Version != 0 || l.Latest != 1 {
+		t.Errorf("want 4 files of %d bytes left before version 1 is read, got %+v", bytes, l)
+	}
+	var behind Position
+	for range 3 { // planned, two files
+		e, err := s.Next(t.Context())
+		check(t, err)
+		if p, moved := positionOf(e); moved {
+			behind = p
+		}
+		retell(e)
+	}
+	resumed := follow(t, g, Config{Resume: &behind})
+	want, got := s.Source.(Behind).Lag(), resumed.Source.(Behind).Lag()
+	if got.Files != 2 || want != got {
+		t.Errorf("want two files left as before the restart, %+v, got %+v", want, got)
 	}
 }

@@ -45,6 +45,7 @@ func (f *follower) begin(ctx context.Context, t *deltacore.Table, at Position) e
 		return err
 	}
 	f.position = f.pass.position
+	f.watch.left(f.pass.files, f.pass.bytes)
 	f.metadata, f.accepted = &t.Snapshot().Metadata, f.pass.columns
 	return nil
 }
@@ -100,7 +101,7 @@ func notThere(t *deltacore.Table, stored Position, why string) error {
 
 // start begins to follow where the configuration says.
 func (f *follower) start(ctx context.Context) error {
-	table, err := deltacore.Open(ctx, f.config.URI, f.config.Open)
+	table, err := f.openFirst(ctx)
 	if err != nil {
 		return err
 	}
@@ -123,6 +124,18 @@ func (f *follower) start(ctx context.Context) error {
 		return err
 	}
 	return f.begin(ctx, table, beginning(table, table.Version(), PhaseSnapshot))
+}
+
+// openFirst opens the version whose commit is read first, so that no commit is read twice and one checkpoint is, else the
+// newest: also where that version cannot be rebuilt, or does not exist yet.
+func (f *follower) openFirst(ctx context.Context) (*deltacore.Table, error) {
+	open := f.config.Open
+	open.Version = f.config.Follow.StartVersion
+	t, err := deltacore.Open(ctx, f.config.URI, open)
+	if open.Version != nil && deltaerr.KindOf(err) == deltaerr.NotFound {
+		return deltacore.Open(ctx, f.config.URI, f.config.Open)
+	}
+	return t, err
 }
 
 // startAt begins with the first commit at or after a time, which may not have been made yet.

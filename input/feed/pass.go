@@ -46,7 +46,7 @@ func (p *pass) plan(ctx context.Context) (err error) {
 	}
 	p.columns = p.scan.Columns()
 	p.position.SchemaHash = p.columns.Hash()
-	p.files, p.bytes = int64(p.scan.Files()), p.scan.Bytes()
+	p.files, p.bytes = p.left()
 	return nil
 }
 
@@ -61,6 +61,17 @@ func (p *pass) from() (file scanplan.Key, row int64, resumed bool) {
 		return file, 0, true
 	}
 	return file, p.position.Row + 1, true
+}
+
+// left is the number of files from the position on, and their size.
+func (p *pass) left() (files, bytes int64) {
+	if _, _, resumed := p.from(); !resumed {
+		return int64(p.scan.Files()), p.scan.Bytes()
+	}
+	for task := range p.scan.Tasks() {
+		files, bytes = files+1, bytes+task.Size
+	}
+	return files, bytes
 }
 
 func (p *pass) limit() *int64 {

@@ -46,6 +46,7 @@ func (f *follower) load(ctx context.Context, t *deltacore.Table, changed bool) (
 	if p == nil {
 		return none, nil
 	}
+	f.watch.left(p.files, p.bytes)
 	f.held.fresh = true
 	return version, nil
 }

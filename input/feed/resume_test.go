@@ -145,7 +145,7 @@ func TestTransientFailureAtEveryCallOfFollowingLosesNothing(t *testing.T) {
 			g := newGrower()
 			f := faulty.New(g.store)
 			s := follow(t, g, Config{
-				Open: deltacore.Options{Store: f}, Scan: deltacore.ScanOptions{BatchRows: 2, Workers: 1}, Follow: Follow{Mode: mode},
+				Open: deltacore.Options{Store: f}, Scan: deltacore.ScanOptions{BatchRows: 2, TargetPartitions: 1}, Follow: Follow{Mode: mode},
 			})
 			opening := len(f.Calls())
 			f.Add(faulty.FailCall(n, faulty.Broken))
@@ -279,25 +279,4 @@ func (f *followed) one() (ids []int64, position *Position, end bool) {
 		return nil, nil, true
 	}
 	return nil, nil, false
-}
-
-// TestBackfillCostsOneRequestACommit and no second look at any of them.
-func TestBackfillCostsOneRequestACommit(t *testing.T) {
-	g := newGrower()
-	for range 200 {
-		g.describe()
-	}
-	f := faulty.New(g.store)
-	start := int64(0)
-	s := follow(t, g, Config{Follow: Follow{StartVersion: &start}, Open: deltacore.Options{Store: f}})
-	s.upToNow()
-	reads := map[string]int{}
-	for _, c := range f.Calls() {
-		if strings.HasSuffix(c.Path, ".json") && c.Op != storage.OpList {
-			reads[c.Path]++
-		}
-	}
-	if most := 2; len(f.Calls()) > 201*most+20 {
-		t.Errorf("want at most %d requests a commit, got %d for %d commits", most, len(f.Calls()), len(reads))
-	}
 }

@@ -299,7 +299,7 @@ func TestResumeRefusesAPositionOfAnotherTableOrVersion(t *testing.T) {
 func TestTransientFailureAtEveryCallLosesNothing(t *testing.T) {
 	for n := 1; ; n++ {
 		f := faulty.New(store(t, table(t)))
-		s := open(t, Config{Open: deltacore.Options{Store: f}, Scan: deltacore.ScanOptions{BatchRows: 2, Workers: 1}})
+		s := open(t, Config{Open: deltacore.Options{Store: f}, Scan: deltacore.ScanOptions{BatchRows: 2, TargetPartitions: 1}})
 		opening := len(f.Calls())
 		f.Add(faulty.FailCall(n, faulty.Broken))
 		ids, failures := s.persist()
@@ -350,7 +350,7 @@ func TestPermanentFailureStays(t *testing.T) {
 
 func TestEndOfAContextInterruptsNextWhichCanGoOn(t *testing.T) {
 	f := faulty.New(store(t, table(t)))
-	s := open(t, Config{Open: deltacore.Options{Store: f}, Scan: deltacore.ScanOptions{Workers: 1}})
+	s := open(t, Config{Open: deltacore.Options{Store: f}, Scan: deltacore.ScanOptions{TargetPartitions: 1}})
 	f.Add(faulty.Rule{Path: "*.parquet", Calls: 1, Fault: faulty.Fault{Delay: time.Hour}})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -396,7 +396,7 @@ func TestCloseInterruptsNext(t *testing.T) {
 func TestNothingIsPlannedAgainAfterAFailure(t *testing.T) {
 	for n := 1; ; n++ {
 		f := faulty.New(store(t, table(t)))
-		s := open(t, Config{Open: deltacore.Options{Store: f}, Scan: deltacore.ScanOptions{BatchRows: 2, Workers: 1}})
+		s := open(t, Config{Open: deltacore.Options{Store: f}, Scan: deltacore.ScanOptions{BatchRows: 2, TargetPartitions: 1}})
 		opening := len(f.Calls())
 		f.Add(faulty.FailCall(n, faulty.Broken))
 		_, failures := s.persist()
@@ -415,7 +415,7 @@ func TestLimitCountsOverInterruptions(t *testing.T) {
 	limit := int64(7)
 	for n := 1; ; n++ {
 		f := faulty.New(store(t, table(t)))
-		s := open(t, Config{Open: deltacore.Options{Store: f}, Scan: deltacore.ScanOptions{BatchRows: 2, Workers: 1, Limit: &limit}})
+		s := open(t, Config{Open: deltacore.Options{Store: f}, Scan: deltacore.ScanOptions{BatchRows: 2, TargetPartitions: 1, Limit: &limit}})
 		f.Add(faulty.FailCall(n, faulty.Broken))
 		ids, failures := s.persist()
 		if want := []int64{0, 1, 2, 3, 4, 5, 6}; !slices.Equal(want, ids) {

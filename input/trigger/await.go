@@ -7,10 +7,12 @@ import (
 )
 
 const (
-	// window is how long the first event waits for others, so that a burst is one look: a source hands out some thousand
-	// messages in this time. A look does not wait for more than most events.
-	window = 25 * time.Millisecond
-	most   = 4096
+	// window is how long an event waits for others, so that a burst is one look: a source hands out some thousand messages in
+	// this time. A source that is slower extends it, to no more than longestWindow. A look does not wait for more than most
+	// events.
+	window        = 25 * time.Millisecond
+	longestWindow = 60 * time.Millisecond
+	most          = 4096
 
 	// A look that failed is repeated: a source need not send an event again, or does it as soon as it is rejected.
 	shortestPause = 100 * time.Millisecond
@@ -28,7 +30,7 @@ func (t *Trigger) await(ctx context.Context, due time.Time) ([]Event, error) {
 	for ctx.Err() == nil { // asked first: a trigger that was closed begins no look that is due too
 		select {
 		case e := <-t.events:
-			return t.gather(ctx, []Event{e}, window)
+			return t.gather(ctx, []Event{e}, window, longestWindow)
 		case <-interval:
 			return nil, nil
 		case <-ended:
@@ -42,9 +44,10 @@ func (t *Trigger) await(ctx context.Context, due time.Time) ([]Event, error) {
 	return nil, ErrStopped
 }
 
-// gather adds the events that come in the time given.
-func (t *Trigger) gather(ctx context.Context, events []Event, d time.Duration) ([]Event, error) {
-	timer := time.NewTimer(d)
+// gather adds the events that come until there was none for some time, or longest is over.
+func (t *Trigger) gather(ctx context.Context, events []Event, quiet, longest time.Duration) ([]Event, error) {
+	end := time.Now().Add(longest)
+	timer := time.NewTimer(quiet)
 	defer timer.Stop()
 	for {
 		accept := t.events
@@ -54,6 +57,7 @@ func (t *Trigger) gather(ctx context.Context, events []Event, d time.Duration) (
 		select {
 		case e := <-accept:
 			events = append(events, e)
+			timer.Reset(min(quiet, time.Until(end)))
 		case <-timer.C:
 			return events, ctx.Err()
 		case <-ctx.Done():

@@ -119,7 +119,8 @@ func (t *Trigger) run(ctx context.Context) {
 func (t *Trigger) next(ctx context.Context, begin time.Time, failures int) ([]Event, error) {
 	random := rand.Float64() //nolint:gosec // spreads load, keeps no secret
 	if failures > 0 {
-		return t.gather(ctx, nil, pause(failures, random))
+		wait := pause(failures, random)
+		return t.gather(ctx, nil, wait, wait)
 	}
 	return t.await(ctx, t.interval.Next(begin, random))
 }

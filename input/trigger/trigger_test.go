@@ -140,6 +140,35 @@ func TestBurstOfEventsIsOneLook(t *testing.T) {
 	})
 }
 
+// TestBurstOfASlowSourceIsOneLook as long as that does not take too long.
+func TestBurstOfASlowSourceIsOneLook(t *testing.T) {
+	for name, tt := range map[string]struct {
+		events int
+		every  time.Duration
+		want   []time.Duration
+	}{
+		"short": {4, 11 * time.Millisecond, []time.Duration{33*time.Millisecond + window}},
+		"long":  {11, 11 * time.Millisecond, []time.Duration{longestWindow, 66*time.Millisecond + longestWindow}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b, a := newTable(), &answers{}
+				tr := Start(t.Context(), Options{Events: true}, b.look)
+				for range tt.events {
+					tr.Signal(t.Context(), a.event)
+					time.Sleep(tt.every)
+				}
+				time.Sleep(time.Second)
+				closeTrigger(t, tr)
+				a.want(t, make([]error, tt.events)...)
+				if !slices.Equal(tt.want, b.looks) {
+					t.Errorf("want looks at %v, got %v", tt.want, b.looks)
+				}
+			})
+		})
+	}
+}
+
 func TestEventDuringALookWaitsForTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, a := newTable(), &answers{}

@@ -154,7 +154,7 @@ func TestWrongDeltaArgumentsHaveStatusTwo(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "delta needs a command: scan, inspect, history, position or docs"},
+		{nil, "delta needs a command: scan, plan, inspect, history, limits, position or docs"},
 		{[]string{"dance"}, "there is no command delta dance"},
 		{[]string{"scan"}, "delta scan takes one table URI, got 0"},
 		{[]string{"scan", "a", "b"}, "delta scan takes one table URI, got 2"},
@@ -178,8 +178,13 @@ func TestWrongDeltaArgumentsHaveStatusTwo(t *testing.T) {
 		{[]string{"scan", "a", "--set", "decimal=number"}, "delta_lake.decimal: is not a field: did you mean values.decimal?"},
 		{[]string{"scan", "a", "--set", "uri=b"}, "the URI is an argument: leave --set uri out"},
 		{[]string{"scan", "a", "--set", "format=structured"}, "delta scan does not use format: it takes version, timestamp, " +
-			"allowed_external_paths, scan.memory_limit, columns, limit, batch_rows, values.decimal, values.int64, values.timestamp, " +
+			"allowed_external_paths, scan.memory_limit, columns, where, limit, target_partitions, file_descriptors_per_partition, " +
+			"memory_per_partition, intra_file_repartitioning, repartition_file_min_size, scan.file_reads_per_partition, " +
+			"scan.prefetch_files_per_partition, scan.footer_read_size, batch_rows, values.decimal, values.int64, values.timestamp, " +
 			"values.binary, values.non_finite"},
+		{[]string{"scan", "a", "--where", "b ="}, "--where: at character 4: expected a value, found the end"},
+		{[]string{"plan", "a", "--set", "target_partitions=0"}, "delta_lake.target_partitions: must be at least 1, got 0"},
+		{[]string{"limits", "a"}, "delta limits takes no arguments, got a"},
 		{[]string{"inspect", "a", "--set", "limit=1"}, "delta inspect does not use limit: it takes version, timestamp, " +
 			"allowed_external_paths, scan.memory_limit"},
 		{[]string{"scan", "a", "--fast"}, "there is no flag --fast"},

@@ -73,13 +73,13 @@ func deltaApp(s streams) *cli.App {
 			if c.NArg() > 0 {
 				return usagef("there is no command delta %s", c.Args().First())
 			}
-			return usagef("delta needs a command: scan, inspect, history, position or docs")
+			return usagef("delta needs a command: scan, plan, inspect, history, limits, position or docs")
 		},
 	}
 }
 
 func deltaCommands() []*cli.Command {
-	commands := []*cli.Command{scanCommand(), inspectCommand(), historyCommand(), positionCommand(), docsCommand()}
+	commands := []*cli.Command{scanCommand(), planCommand(), inspectCommand(), historyCommand(), limitsCommand(), positionCommand(), docsCommand()}
 	complete(commands)
 	return commands
 }
@@ -130,7 +130,8 @@ func named(commands []*cli.Command, args []string) (*cli.Command, int) {
 // open opens the table of a configuration. What was passed over is told on the command's error stream.
 func open(c *cli.Context, config configspec.Config, budget *exec.Budget) (*deltacore.Table, error) {
 	return deltacore.Open(c.Context, config.URI, deltacore.Options{
-		Version: config.Version, Timestamp: config.Timestamp, AllowedExternalPaths: config.AllowedExternalPaths, Budget: budget,
+		Version: config.Version, Timestamp: config.Timestamp, AllowedExternalPaths: config.AllowedExternalPaths,
+		FooterReadSize: config.Scan.FooterReadSize, Budget: budget,
 		Warn: func(msg string) { fmt.Fprintln(c.App.ErrWriter, "warning:", msg) },
 	})
 }

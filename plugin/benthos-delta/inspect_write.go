@@ -9,20 +9,13 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
 )
 
 func (i inspection) writeJSON(w io.Writer) error {
-	text, err := json.Marshal(i, jsontext.WithIndent("  "), json.Deterministic(true))
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(text, '\n'))
-	return writing(err)
+	return writeJSONValue(w, i)
 }
 
 // writeText writes an overview, the features, the columns and the properties, for people.

@@ -68,7 +68,7 @@ func run(args []string) int {
 const preface = `benthos-delta is Benthos with the delta_lake input. Besides the engine's commands below there are:
 
   benthos-delta run [flags] FILE    run a pipeline, as "benthos -c FILE" does
-  benthos-delta delta COMMAND       look at a Delta table: scan, inspect, history, position, docs
+  benthos-delta delta COMMAND       look at a Delta table: scan, plan, inspect, history, limits, position, docs
 
 `
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"runtime"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
@@ -17,20 +18,17 @@ import (
 	"github.com/benthos-delta/benthos-delta/deltacore"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 	"github.com/benthos-delta/benthos-delta/deltacore/exec"
+	"github.com/benthos-delta/benthos-delta/input"
 	"github.com/benthos-delta/benthos-delta/input/encode"
 )
 
 func scanCommand() *cli.Command {
 	return &cli.Command{
 		Name: "scan", Usage: "write the rows of a table version", ArgsUsage: "URI",
-		Flags: append(settingFlags(),
-			&cli.StringSliceFlag{Name: "columns", Usage: "the columns to read, joined by commas, or a JSON array (default: all)"},
-			&cli.StringFlag{Name: "limit", Usage: "the number of rows to read (default: all)"},
-			&cli.StringFlag{
-				Name: "format", Value: "json",
-				Usage: "json: one object a line; arrow: one Arrow IPC stream; count: the number of rows",
-			},
-		),
+		Flags: slices.Concat(settingFlags(), rowFlags(), []cli.Flag{&cli.StringFlag{
+			Name: "format", Value: "json",
+			Usage: "json: one object a line; arrow: one Arrow IPC stream; count: the number of rows",
+		}}),
 		Action: func(c *cli.Context) error {
 			format, err := oneOf(c, "format", "json", "arrow", "count")
 			if err != nil {
@@ -55,7 +53,8 @@ func scan(c *cli.Context, config configspec.Config, format string) error {
 	if err != nil {
 		return err
 	}
-	options := deltacore.ScanOptions{Columns: config.Columns, Limit: config.Limit, BatchRows: decodedRows(config)}
+	options, _ := input.ScanOptions(config)
+	options.BatchRows = decodedRows(config)
 	out := bufio.NewWriterSize(c.App.Writer, outputBuffer)
 	switch format {
 	case "count":

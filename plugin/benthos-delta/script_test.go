@@ -14,7 +14,9 @@ import (
 )
 
 // TestMain lets the test binary stand in for the command, for scripts and for tests that execute it.
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"benthos-delta": main}) }
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"benthos-delta": main, "benthos-delta-recording": recordingMain})
+}
 
 // TestScript runs testdata/script/*.txtar. Beside the commands of testscript they have:
 //

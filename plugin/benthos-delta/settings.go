@@ -14,12 +14,25 @@ import (
 // The fields that a command uses, beside those that are flags.
 var (
 	openFields = []string{"version", "timestamp", "allowed_external_paths", "scan.memory_limit"}
-	scanFields = append(slices.Clip(openFields), "columns", "limit", "batch_rows",
+	planFields = slices.Concat(openFields, []string{"columns", "where", "limit"}, limitFields, []string{
+		"intra_file_repartitioning", "repartition_file_min_size", "scan.file_reads_per_partition",
+		"scan.prefetch_files_per_partition", "scan.footer_read_size",
+	})
+	scanFields = append(slices.Clip(planFields), "batch_rows",
 		"values.decimal", "values.int64", "values.timestamp", "values.binary", "values.non_finite")
 )
 
 // fieldFlags are the flags that set the field of their name.
-var fieldFlags = []string{"version", "timestamp", "columns", "limit"}
+var fieldFlags = []string{"version", "timestamp", "columns", "where", "limit"}
+
+// rowFlags say which rows are read, and which columns of them.
+func rowFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "columns", Usage: "the columns to read, joined by commas, or a JSON array (default: all)"},
+		&cli.StringFlag{Name: "where", Usage: "the rows to read: a condition, as in --where \"country = 'NL' AND amount > 10\" (default: all)"},
+		&cli.StringFlag{Name: "limit", Usage: "the number of rows to read (default: all)"},
+	}
+}
 
 // settingFlags are shared by the commands that open a table.
 func settingFlags() []cli.Flag {
@@ -77,7 +90,7 @@ func checkSet(c *cli.Context, uses []string) error {
 // flagAssignments turns the flags that are fields into assignments. Several --columns add up.
 func flagAssignments(c *cli.Context) ([]string, error) {
 	var out []string
-	for _, name := range []string{"version", "timestamp", "limit"} {
+	for _, name := range []string{"version", "timestamp", "where", "limit"} {
 		if c.IsSet(name) {
 			out = append(out, name+"="+c.String(name))
 		}
