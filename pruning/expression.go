@@ -189,33 +189,3 @@ func (o Op) String() string { return [...]string{"=", "!=", "<", "<=", ">", ">="
 
 // flip is the comparison with its sides exchanged.
 func (o Op) flip() Op { return [...]Op{Equal, NotEqual, Greater, GreaterEqual, Less, LessEqual}[o] }
-
-// walk visits all columns in the order of the text.
-func walk(e expression, visit func(name)) {
-	switch e := e.(type) {
-	case conjunction:
-		walkAll(e.parts, visit)
-	case disjunction:
-		walkAll(e.parts, visit)
-	case negation:
-		walk(e.part, visit)
-	case comparison:
-		visit(e.column)
-	case membership:
-		visit(e.column)
-	case between:
-		visit(e.column)
-	case nullness:
-		visit(e.column)
-	case likeness:
-		visit(e.column)
-	case flag:
-		visit(e.column)
-	}
-}
-
-func walkAll(parts []expression, visit func(name)) {
-	for _, part := range parts {
-		walk(part, visit)
-	}
-}

@@ -125,7 +125,7 @@ func (c columnFacts) like(p Pattern) truths {
 		return only(truthOf(p.Match([]byte(low))))
 	case hasHigh && high < p.Prefix, hasLow && low > p.Prefix && !lowBegins:
 		return only(False)
-	case hasLow && hasHigh && lowBegins && highBegins && p.onlyPrefix():
+	case hasLow && hasHigh && lowBegins && highBegins && p.IsPrefix():
 		return only(True)
 	}
 	return only(True) | only(False)

@@ -26,7 +26,6 @@ func FuzzParse(f *testing.F) {
 		if p.String() != again.String() {
 			t.Fatalf("%q: %q is not normal: %q", text, p, again)
 		}
-		p.Paths()
 		b, err := p.Bind(testResolver)
 		if err != nil {
 			return

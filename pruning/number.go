@@ -108,7 +108,7 @@ func (n number) placeFloat(kind Kind) place {
 	if kind == Float {
 		width, largest = 32, math.MaxFloat32
 	}
-	f, _ := strconv.ParseFloat(n.text, width) // out of range is infinity, which is what is wanted
+	f := n.nearest(width)
 	switch {
 	case math.IsInf(f, 1):
 		return place{value: Value{Kind: kind, Float: largest}, above: true}
@@ -125,6 +125,20 @@ func (n number) placeFloat(kind Kind) place {
 		f = floatBelow(f, kind)
 	}
 	return place{value: Value{Kind: kind, Float: f}, above: true}
+}
+
+// farPoint is beyond the range of 64-bit floats either way.
+const farPoint = 400
+
+// nearest returns the float of 32 or 64 bits that is nearest; out of range it is infinite. The number is written anew for that:
+// strconv takes exponents beyond 10,000 for all the same, however many zeros stand against them.
+func (n number) nearest(width int) float64 {
+	text := "0." + n.digits + "e" + strconv.FormatInt(min(max(n.point, -farPoint), farPoint), 10)
+	if n.negative {
+		text = "-" + text
+	}
+	f, _ := strconv.ParseFloat(text, width)
+	return f
 }
 
 func floatBelow(f float64, kind Kind) float64 {

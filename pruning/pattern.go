@@ -78,8 +78,8 @@ func (p Pattern) literal() (text string, ok bool) {
 	return p.Prefix, len(pieces) == 1 && pieces[0].skip == 0
 }
 
-// onlyPrefix tells whether everything that begins with the prefix matches.
-func (p Pattern) onlyPrefix() bool {
+// IsPrefix tells whether everything that begins with the Prefix matches.
+func (p Pattern) IsPrefix() bool {
 	return len(p.segments) == 2 && p.segments[0].isText() && len(p.segments[1].pieces) == 0
 }
 

@@ -3,7 +3,6 @@ package pruning
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -49,16 +48,3 @@ func Parse(text string) (*Predicate, error) {
 
 // String returns the normal form, which parses back to the same predicate.
 func (p *Predicate) String() string { return p.normal }
-
-// Paths yields the columns that the predicate names, each once, in the order of their first mention.
-func (p *Predicate) Paths() [][]string {
-	var paths [][]string
-	seen := map[string]bool{}
-	walk(p.root, func(n name) {
-		if key := n.String(); !seen[key] {
-			seen[key] = true
-			paths = append(paths, slices.Clone(n.path))
-		}
-	})
-	return paths
-}

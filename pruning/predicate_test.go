@@ -1,7 +1,6 @@
 package pruning
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 )
@@ -137,16 +136,5 @@ func TestParseHasLimits(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || c.want != err.Error()) {
 			t.Errorf("%s: want %q, got %v", c.name, c.want, err)
 		}
-	}
-}
-
-func TestPathsComeOnceInTheOrderOfTheText(t *testing.T) {
-	p, err := Parse("b.c = 1 AND NOT (a OR `b.c` IS NULL) AND b.c IN (2) AND 3 < a AND d BETWEEN 1 AND 2 AND e LIKE 'x'")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := [][]string{{"b", "c"}, {"a"}, {"b.c"}, {"d"}, {"e"}}
-	if got := p.Paths(); !reflect.DeepEqual(want, got) {
-		t.Errorf("want %v, got %v", want, got)
 	}
 }

@@ -30,3 +30,24 @@ func Valid(d arrow.ArrayData) func(i int) bool {
 		return bits[i/8]&(1<<(i%8)) != 0
 	}
 }
+
+// Bytes is the memory that the columns of a record keep alive, in bytes: the capacity of their buffers, which is up to twice
+// what the values need.
+func Bytes(record arrow.RecordBatch) (n int64) {
+	for _, column := range record.Columns() {
+		n += bytesOf(column.Data())
+	}
+	return n
+}
+
+func bytesOf(d arrow.ArrayData) (n int64) {
+	for _, b := range d.Buffers() {
+		if b != nil {
+			n += int64(cap(b.Buf()))
+		}
+	}
+	for _, child := range d.Children() {
+		n += bytesOf(child)
+	}
+	return n
+}

@@ -85,7 +85,7 @@ func bindMembers(fields []parquetio.Field, wanted []wantedField) ([]member, []in
 	members := make([]member, len(wanted))
 	var leaves, sources []int
 	for i, w := range wanted {
-		at, err := match(fields, w)
+		at, err := find(fields, w)
 		if err != nil {
 			return nil, nil, deltaerr.Annotate(err, w.column())
 		}

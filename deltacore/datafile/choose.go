@@ -10,7 +10,7 @@ import (
 	"github.com/benthos-delta/benthos-delta/pruning"
 )
 
-// excludes says whether the footer shows that no row of a row group matches.
+// excludes says whether the footer shows that no row of a row group matches, and tells of it.
 func (f *File) excludes(group int) bool {
 	l := f.reader.layout
 	if l.Where == nil || l.Without&RowGroupStatistics != 0 {
@@ -18,7 +18,20 @@ func (f *File) excludes(group int) bool {
 	}
 	chunks, wrong := f.chunks(group)
 	f.unusable(scanplan.ByRowGroup, wrong)
-	return l.Where.Decide(evidence{file: f, columns: chunks}).Skip
+	d := l.Where.Decide(evidence{file: f, columns: chunks})
+	if d.Skip {
+		f.skip(group, scanplan.ByRowGroup, scanplan.Statement(d.Because))
+	}
+	return d.Skip
+}
+
+// skip tells of a row group that is not read.
+func (f *File) skip(group int, r scanplan.Reason, because string) {
+	l := f.reader.layout
+	l.Skipped.Add(r, 0, 1, 0)
+	if l.Explain != nil {
+		l.Explain(scanplan.Explanation{File: f.task.File, RowGroup: group, Reason: r, Because: because})
+	}
 }
 
 // chosen are the rows of a unit that may match.
@@ -67,14 +80,14 @@ func (f *File) excludedByValues(chunks []pruning.Bounds, values *held) (bool, er
 		return false, nil
 	}
 	values.asking = true
-	skip := where.Decide(known).Skip
+	d := where.Decide(known)
 	if values.err != nil {
 		return false, values.err
 	}
-	if skip {
-		f.reader.layout.Skipped.Add(values.last, 0, 1, 0)
+	if d.Skip {
+		f.skip(values.group, values.last, scanplan.Statement(d.Because))
 	}
-	return skip, nil
+	return d.Skip, nil
 }
 
 // pageChoice is what is known before the pages are looked at.
@@ -132,7 +145,7 @@ func (f *File) choosePages(ctx context.Context, u Unit, p pageChoice) (chosen, e
 	if p.values.err != nil {
 		return chosen{}, p.values.err
 	}
-	f.countPages(kept, skipped)
+	f.countPages(u.RowGroup, kept, skipped)
 	p.rows = f.withLive(u, within(p.rows, kept))
 	return p.chosen, nil
 }
@@ -144,9 +157,10 @@ func (f *File) withLive(u Unit, rows parquetio.Ranges) parquetio.Ranges {
 	})
 }
 
-func (f *File) countPages(kept parquetio.Ranges, skipped int64) {
+// countPages counts pages that are not read. Where none is, parts of the predicate exclude some each.
+func (f *File) countPages(group int, kept parquetio.Ranges, skipped int64) {
 	if len(kept) == 0 {
-		f.reader.layout.Skipped.Add(scanplan.ByPage, 0, 1, 0)
+		f.skip(group, scanplan.ByPage, f.reader.layout.Where.Text)
 		return
 	}
 	f.reader.layout.Skipped.Add(scanplan.ByPage, 0, 0, skipped)

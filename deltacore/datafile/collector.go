@@ -6,6 +6,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/benthos-delta/benthos-delta/deltacore/arrowdata"
 )
 
 // collector makes one batch of several small ones.
@@ -19,12 +21,12 @@ type collector struct {
 	size int64 // bytes
 }
 
-const collected = 4 << 20 // bytes of the batches that are held back
+const collected = 4 << 20 // bytes of the batches that are joined
 
 // add takes over a batch. more is false when the receiver wants no more.
 func (c *collector) add(b Batch) (more bool, err error) {
-	n := b.Record.NumRows()
-	if c.rows+n > c.most {
+	n, size := b.Record.NumRows(), arrowdata.Bytes(b.Record)
+	if c.rows+n > c.most || c.size+size > collected { // what is large is not copied
 		if more, err := c.flush(); err != nil || !more {
 			b.Record.Release()
 			return more, err
@@ -32,7 +34,7 @@ func (c *collector) add(b Batch) (more bool, err error) {
 	}
 	c.held = append(c.held, b)
 	c.rows += n
-	c.size += recordSize(b.Record)
+	c.size += size
 	if c.rows < c.most/2 && c.size < collected {
 		return true, nil
 	}
@@ -100,24 +102,4 @@ func (c *collector) join(held []Batch) (Batch, error) {
 		out.Index = nil
 	}
 	return out, nil
-}
-
-// recordSize is about what a batch takes in memory.
-func recordSize(r arrow.RecordBatch) (n int64) {
-	for _, c := range r.Columns() {
-		n += dataSize(c.Data())
-	}
-	return n
-}
-
-func dataSize(d arrow.ArrayData) (n int64) {
-	for _, b := range d.Buffers() {
-		if b != nil {
-			n += int64(b.Len())
-		}
-	}
-	for _, c := range d.Children() {
-		n += dataSize(c)
-	}
-	return n
 }

@@ -1,7 +1,7 @@
 package datafile
 
 import (
-	"context"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -14,7 +14,8 @@ import (
 )
 
 // source is where a file has the values of a column of the predicate. What a file says of its values is said in its own type;
-// it goes through the same conversion as the values do.
+// it goes through the same conversion as the values do. What contradicts the schema is no evidence: a column that is never null,
+// and is missing or said to have nulls, keeps what it is asked about, so that reading it tells what is wrong (S5).
 type source struct {
 	typ     pruning.Type
 	always  *pruning.Bounds // what holds everywhere in the file: a partition value, or null
@@ -23,6 +24,7 @@ type source struct {
 	convert converter
 	out     arrow.DataType
 	numbers bool // the file has integers where the table has floating-point numbers
+	full    bool // it is never null, nor is a struct around it
 }
 
 // sources finds the columns of the predicate in a file. A column that cannot be read as the table's is refused elsewhere.
@@ -37,42 +39,39 @@ func (r *Reader) sources(f *File) []source {
 
 func (r *Reader) source(f *File, path []schema.Field) source {
 	nothing := source{leaf: -1}
-	if i := indexOf(r.where.fields, path[0].Name); len(path) == 1 && r.where.partition[i] {
-		value, err := partitionValue(path[0], r.partitionText(path[0], f.task.PartitionValues))
+	if len(path) == 1 && slices.Contains(r.layout.PartitionColumns, path[0].Name) {
+		value, err := partitionValue(path[0], r.layout.Mapping.PartitionText(path[0], f.task.PartitionValues))
 		if err != nil {
 			return nothing
 		}
 		return source{leaf: -1, always: constantBounds(value, path[0].PruningType())}
 	}
 	form := fileForm{mapping: r.layout.Mapping, calendar: calendarOf(f.parquet), room: &room{size: maxBatchValues}}
-	fields := f.parquet.Fields()
+	fields, full := f.parquet.Fields(), true
 	for depth, step := range path {
 		out, err := schema.ArrowType(step.Type)
 		if err != nil {
 			return nothing
 		}
+		full = full && !step.Nullable
 		w := wantedField{Field: step, path: step.Name, out: out, from: form}
-		at, err := match(fields, w)
+		at, err := find(fields, w)
 		switch {
 		case err != nil:
 			return nothing
 		case at < 0 || isAlwaysNull(fields[at], step.Type):
+			if !step.Nullable && out.ID() != arrow.NULL {
+				return nothing
+			}
 			return source{leaf: -1, always: &pruning.Bounds{}}
 		case depth == len(path)-1:
-			return leafSource(fields[at], w)
+			s := leafSource(fields[at], w)
+			s.full = full
+			return s
 		}
 		fields = fields[at].Children
 	}
 	return nothing
-}
-
-func indexOf(fields []schema.Field, name string) int {
-	for i, f := range fields {
-		if f.Name == name {
-			return i
-		}
-	}
-	return 0
 }
 
 // constantBounds hold in every row; those of null have no values.
@@ -121,22 +120,23 @@ func (s source) bounds(mem memory.Allocator, b parquetio.Bounds) (list []pruning
 			list[i].NaNs = pruning.Exactly(b.NaNs[i])
 		}
 	}
+	wrong = s.withoutNulls(list)
 	if b.Min == nil || b.Max == nil {
-		return list, 0
+		return list, wrong
 	}
 	least, err := s.shown(mem, b.Min)
 	if err != nil {
-		return list, 1
+		return list, wrong + 1
 	}
 	defer least.Release()
 	greatest, err := s.shown(mem, b.Max)
 	if err != nil {
-		return list, 1
+		return list, wrong + 1
 	}
 	defer greatest.Release()
 	for i := range list {
 		lower, upper := valueAt(least, i, s.typ.Kind), valueAt(greatest, i, s.typ.Kind)
-		if lower.IsNaN() || upper.IsNaN() {
+		if _, known := list[i].Rows.Get(); !known || lower.IsNaN() || upper.IsNaN() {
 			continue
 		}
 		if lower.Kind == upper.Kind && lower.Kind != pruning.Opaque && lower.Compare(upper) > 0 {
@@ -146,6 +146,17 @@ func (s source) bounds(mem memory.Allocator, b parquetio.Bounds) (list []pruning
 		list[i].Min, list[i].Max = lower, upper
 	}
 	return list, wrong
+}
+
+// withoutNulls forgets pieces of a column that is never null which are said to have nulls. It counts them.
+func (s source) withoutNulls(list []pruning.Bounds) (wrong int64) {
+	for i, b := range list {
+		if n, _ := b.Nulls.Get(); s.full && n > 0 {
+			list[i] = pruning.Bounds{}
+			wrong++
+		}
+	}
+	return wrong
 }
 
 // shown converts values of the file's form. The caller releases the array.
@@ -222,110 +233,4 @@ func (f *File) mem() memory.Allocator {
 		return m
 	}
 	return memory.DefaultAllocator
-}
-
-// held asks bloom filters and dictionaries of a row group, which are read when they are needed first. After an error of the
-// store it knows nothing.
-type held struct {
-	ctx    context.Context //nolint:containedctx // of the read: pruning asks without one
-	file   *File
-	group  int
-	lists  map[int]*valueList // by column
-	last   scanplan.Reason    // by which a value was found not to be there
-	asking bool               // whether it may read; else it says of every column that could know that a value is not there
-	err    error
-}
-
-// valueList is what is known about the values of a column chunk.
-type valueList struct {
-	bloom  *parquetio.Bloom
-	values map[pruning.Value]struct{} // nil: not known
-}
-
-// mayHold says whether the row group may have a value.
-func (h *held) mayHold(column int, v pruning.Value) bool {
-	s := h.file.sources[column]
-	if s.leaf < 0 || h.err != nil {
-		return true
-	}
-	if !h.asking {
-		return !h.file.knowsValues(h.group, s.leaf)
-	}
-	list := h.list(column, s)
-	if list.bloom != nil {
-		is := storedAs(s.field, v, s.typ)
-		if !is.open {
-			may := false
-			if !is.none {
-				may, h.err = list.bloom.MayHold(h.ctx, is.bytes)
-			}
-			if !may && h.err == nil {
-				h.last = scanplan.ByBloom
-				return false
-			}
-		}
-	}
-	if list.values == nil || v.IsNaN() {
-		return true
-	}
-	_, there := list.values[v]
-	if !there {
-		h.last = scanplan.ByDictionary
-	}
-	return there
-}
-
-// knowsValues says whether there is a bloom filter or a dictionary to ask.
-func (f *File) knowsValues(group, leaf int) bool {
-	off := f.reader.layout.Without
-	return off&BloomFilters == 0 && f.parquet.HasBloom(group, leaf) || off&Dictionaries == 0 && f.parquet.HasDictionary(group, leaf)
-}
-
-func (h *held) list(column int, s source) *valueList {
-	if list, ok := h.lists[column]; ok {
-		return list
-	}
-	list := &valueList{}
-	h.lists[column] = list
-	var wrong error
-	off := h.file.reader.layout.Without
-	if off&BloomFilters == 0 {
-		list.bloom, wrong, h.err = h.file.parquet.Bloom(h.ctx, h.group, s.leaf)
-		h.count(scanplan.ByBloom, wrong)
-	}
-	if off&Dictionaries == 0 && h.err == nil && list.bloom == nil {
-		var values arrow.Array
-		values, wrong, h.err = h.file.parquet.Dictionary(h.ctx, h.group, s.leaf)
-		h.count(scanplan.ByDictionary, wrong)
-		if values != nil {
-			defer values.Release()
-			list.values = h.set(s, values)
-		}
-	}
-	return list
-}
-
-func (h *held) count(r scanplan.Reason, wrong error) {
-	if wrong != nil {
-		h.file.unusable(r, 1)
-	}
-}
-
-// set are the values of a dictionary; nil when one of them cannot be read.
-func (h *held) set(s source, values arrow.Array) map[pruning.Value]struct{} {
-	shown, err := s.shown(h.file.mem(), values)
-	if err != nil {
-		h.count(scanplan.ByDictionary, err)
-		return nil
-	}
-	defer shown.Release()
-	set := make(map[pruning.Value]struct{}, shown.Len())
-	for i := range shown.Len() {
-		v := valueAt(shown, i, s.typ.Kind)
-		if v.Kind == pruning.Opaque {
-			return nil
-		}
-		set[v] = struct{}{}
-	}
-	return set
 }

@@ -33,6 +33,7 @@ type Unit struct {
 	FirstRow int64 // physical row of its first row in the file
 	Rows     int64 // with those that are deleted or lie before the task's StartRow
 	Bytes    int64 // compressed size of the columns that are read
+	Offset   int64 // where in the file it begins, which decides whose range it is in
 }
 
 // Open reads what has to be known of a task's file before its rows: the footer and the deletion vector. Errors name the file
@@ -87,15 +88,13 @@ func (f *File) findUnits(leaves []int) ([]Unit, error) {
 		if err != nil {
 			return nil, deltaerr.Annotate(err, deltaerr.Phase("looking for row group %d", i))
 		}
-		skipped := f.reader.layout.Skipped
 		switch {
 		case !owned:
 		case f.deleted.Count(first, end-first) == end-first:
-			skipped.Add(scanplan.ByVector, 0, 1, 0)
+			f.skip(i, scanplan.ByVector, "")
 		case f.excludes(i):
-			skipped.Add(scanplan.ByRowGroup, 0, 1, 0)
 		default:
-			units = append(units, Unit{i, group.FirstRow, group.Rows, f.parquet.ChunkBytes(i, leaves)})
+			units = append(units, Unit{i, group.FirstRow, group.Rows, f.parquet.ChunkBytes(i, leaves), group.Offset})
 		}
 	}
 	return units, nil

@@ -25,7 +25,7 @@ func each[In, Out arrow.FixedWidthType](typ arrow.DataType, one func(In) (v Out,
 			exact = exact && ok
 		}
 		if !exact {
-			if err := firstInexact(d, in, typ, one); err != nil {
+			if err := firstInexact(d, typ, one); err != nil {
 				return nil, err
 			}
 		}
@@ -33,9 +33,9 @@ func each[In, Out arrow.FixedWidthType](typ arrow.DataType, one func(In) (v Out,
 	}
 }
 
-func firstInexact[In, Out arrow.FixedWidthType](d arrow.ArrayData, in []In, typ arrow.DataType, one func(In) (Out, bool)) error {
+func firstInexact[In, Out arrow.FixedWidthType](d arrow.ArrayData, typ arrow.DataType, one func(In) (Out, bool)) error {
 	valid := arrowdata.Valid(d)
-	for i, v := range in {
+	for i, v := range arrow.GetValues[In](d, 1) {
 		if _, ok := one(v); !ok && valid(i) {
 			return doesNotFit(fmt.Sprint(v), typ)
 		}

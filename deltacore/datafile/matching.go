@@ -110,6 +110,8 @@ type matching struct {
 
 	given     bool
 	collector collector
+
+	pages *parquetio.RowGroupIndex // where those of the output are; nil: it has not been read
 }
 
 func (f *File) matching(ctx context.Context, u Unit, p *unitPlan, yield func(Batch) bool) *matching {
@@ -141,11 +143,12 @@ func (m *matching) run(c chosen) error {
 		if err != nil {
 			return err
 		}
-		more, err := m.match(batch)
-		batch.Record.Release()
 		if c.index != nil && c.index.Failed() {
+			batch.Record.Release()
 			return errWrongPages
 		}
+		more, err := m.match(batch)
+		batch.Record.Release()
 		if err != nil || !more {
 			return err
 		}
@@ -307,6 +310,7 @@ func (m *matching) give() (more bool, err error) {
 		return false, err
 	}
 	m.given = true
+	failed := read.Index != nil && read.Index.Failed()
 	for batch, err := range m.parquet.ReadRows(m.ctx, read) {
 		if err != nil {
 			return false, err
@@ -317,7 +321,7 @@ func (m *matching) give() (more bool, err error) {
 			return false, err
 		}
 	}
-	if read.Index != nil && read.Index.Failed() { // the rows are right all the same
+	if read.Index != nil && read.Index.Failed() && !failed { // the rows are right all the same
 		m.unusable(scanplan.ByPage, 1)
 	}
 	return true, nil
@@ -333,13 +337,21 @@ func (m *matching) selection() (parquetio.Selection, error) {
 	if len(s.Leaves) == 0 || s.Rows.Rows() == m.unit.Rows || m.reader.layout.Without&LateMaterialisation != 0 {
 		return s, nil
 	}
-	index, err := m.parquet.ReadIndex(m.ctx, parquetio.IndexRequest{RowGroup: m.unit.RowGroup, Leaves: s.Leaves})
-	if err != nil {
-		return s, err
+	var err error
+	s.Index, err = m.outputPages()
+	return s, err
+}
+
+// outputPages reads where the pages of the output are, once.
+func (m *matching) outputPages() (index *parquetio.RowGroupIndex, err error) {
+	if m.pages == nil {
+		m.pages, err = m.parquet.ReadIndex(m.ctx, parquetio.IndexRequest{RowGroup: m.unit.RowGroup, Leaves: m.plan.output.leaves})
+		if err != nil {
+			return nil, err
+		}
+		m.unusable(scanplan.ByPage, int64(m.pages.Unusable))
 	}
-	m.unusable(scanplan.ByPage, int64(index.Unusable))
-	s.Index = index
-	return s, nil
+	return m.pages, nil
 }
 
 // giveMarked gives out the rows of a batch that are marked. It borrows the batch.

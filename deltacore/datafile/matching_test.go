@@ -7,6 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/benthos-delta/benthos-delta/deltacore/action"
 	"github.com/benthos-delta/benthos-delta/deltacore/datafile"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltatest"
 	"github.com/benthos-delta/benthos-delta/deltacore/parquetio"
@@ -112,6 +116,42 @@ func TestDictionariesKeepRowGroupsFromBeingRead(t *testing.T) {
 	wantSkipped(t, skipped, map[scanplan.Reason]scanplan.SkipCount{scanplan.ByDictionary: {RowGroups: 3}})
 }
 
+// TestSkippedRowGroupsAreExplained by each level that skips row groups.
+func TestSkippedRowGroupsAreExplained(t *testing.T) {
+	first := make([]int64, 100)
+	for i := range first {
+		first[i] = int64(i)
+	}
+	all := deltatest.InlineVector(deltatest.Bitmap{}, first...)
+	for _, c := range []struct {
+		form      deltatest.Parquet
+		without   datafile.Levels
+		vector    *action.DeletionVector
+		where     string
+		rowGroup  int
+		reason    scanplan.Reason
+		statement string
+	}{
+		{deltatest.Parquet{}, 0, nil, "few IS NOT NULL AND id > 99", 0, scanplan.ByRowGroup, "id > 99"},
+		{deltatest.Parquet{}, 0, &all, "id >= 0", 0, scanplan.ByVector, ""},
+		{deltatest.Parquet{Bloom: true, NoDictionary: true}, datafile.RowGroupStatistics, nil, "id >= 0 AND few = 'f7'", 1, scanplan.ByBloom, "few = 'f7'"},
+		{deltatest.Parquet{}, datafile.RowGroupStatistics, nil, "id >= 0 AND few = 'f7'", 1, scanplan.ByDictionary, "few = 'f7'"},
+		{deltatest.Parquet{PageIndex: true}, datafile.RowGroupStatistics, nil, "id > 399 AND few > ''", 3, scanplan.ByPage, "id > 399 AND few > ''"},
+	} {
+		r := ascending(c.form)
+		r.without, r.vector = c.without, c.vector
+		r, _ = r.matching(t, c.where)
+		var got []scanplan.Explanation
+		r.explain = func(e scanplan.Explanation) { got = append(got, e) }
+		if _, err := r.outRows(t, nil); err != nil {
+			t.Fatal(err)
+		}
+		if want := (scanplan.Explanation{File: path, RowGroup: c.rowGroup, Reason: c.reason, Because: c.statement}); !slices.Contains(got, want) {
+			t.Errorf("%s: want %v, got %v", c.where, want, got)
+		}
+	}
+}
+
 func TestNeitherIsAskedWhereItCannotDecide(t *testing.T) {
 	r := ascending(deltatest.Parquet{Bloom: true})
 	for _, predicate := range []string{"few = 'f3' OR id >= 0", "few != 'f3'", "few > 'f3'"} {
@@ -177,6 +217,86 @@ func TestOnlyWhatMatchesIsJudged(t *testing.T) {
 	r.wantRows(t, 0)
 	r, _ = r.matching(t, "id = 2")
 	r.wantError(t, "never null")
+}
+
+// TestEvidenceAgainstTheSchemaSkipsNothing: where a column that is never null is missing or has nulls, reading it says so,
+// however little may match (S5).
+func TestEvidenceAgainstTheSchemaSkipsNothing(t *testing.T) {
+	written := deltatest.Columns("id long", "n long", "st struct<m:long>")
+	content := deltatest.Parquet{PageIndex: true}.File(deltatest.Rows(written, `{"id": 1, "st": {}}`, `{"id": 2, "st": {}}`))
+	for _, c := range []struct {
+		columns, where string
+		wrong          bool
+	}{
+		{"gone long not null", "gone = 5", true},
+		{"gone long", "gone = 5", false},
+		{"n long not null", "n = 5", true},
+		{"n long", "n = 5", false},
+		{"st struct<m:long not null> not null", "st.m = 5", true},
+		{"st struct<gone:long not null> not null", "st.gone = 5", true},
+		{"st struct<m:long>", "st.m = 5", false},
+	} {
+		for _, without := range []datafile.Levels{0, datafile.RowGroupStatistics, datafile.AllLevels} {
+			r, _ := reading{content: content, columns: deltatest.Columns("id long", c.columns), without: without}.matching(t, c.where)
+			if rows, err := r.outRows(t, nil); (err != nil) != c.wrong || len(rows) > 0 {
+				t.Errorf("%s of %s without %b: want no rows and an error %t, got %v, %v", c.where, c.columns, without, c.wrong, rows, err)
+			}
+			r, _ = r.matching(t, c.where+" AND id = 7") // what need not be read is not judged
+			if rows, err := r.outRows(t, nil); without == 0 && err != nil || len(rows) > 0 {
+				t.Errorf("%s of %s: want no rows, got %v, %v", r.where.Text, c.columns, rows, err)
+			}
+		}
+	}
+}
+
+// TestThePageIndexIsReadOnce, however many rows of the row group are looked at one after the other.
+func TestThePageIndexIsReadOnce(t *testing.T) {
+	columns := deltatest.Columns("id long", "few long")
+	b := array.NewRecordBuilder(memory.NewGoAllocator(), deltatest.ArrowSchema(columns))
+	for i := range 400_000 {
+		b.Field(0).(*array.Int64Builder).Append(int64(i))
+		b.Field(1).(*array.Int64Builder).Append(int64(i % 1000))
+	}
+	r := reading{content: deltatest.Parquet{PageIndex: true, PageBytes: 16 << 10, NoDictionary: true}.File(b.NewRecordBatch()), columns: columns}
+	r, _ = r.matching(t, "few = 5")
+	content := storage.NewMemory()
+	content.Put(path, r.content)
+	store := &seenStore{Store: content, reads: map[int64]int{}}
+	reader, err := datafile.NewReader(store, datafile.Layout{Columns: columns, Where: r.where}, parquetio.Options{FooterReadSize: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := int64(0)
+	for batch, err := range reader.Read(t.Context(), r.task()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows += batch.Record.NumRows()
+		batch.Record.Release()
+	}
+	if rows != 400 {
+		t.Errorf("want 400 rows, got %d", rows)
+	}
+	f, err := parquetio.Open(t.Context(), store, path, 0, parquetio.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, n := range store.reads {
+		if behindPages := 4 + f.RowGroups()[0].Bytes; n > 1 && at >= behindPages && at < int64(len(r.content))-8 {
+			t.Errorf("what is at byte %d of %d was read %d times", at, len(r.content), n)
+		}
+	}
+}
+
+// seenStore counts reads by where they begin.
+type seenStore struct {
+	storage.Store
+	reads map[int64]int
+}
+
+func (s *seenStore) ReadAt(ctx context.Context, path string, buf []byte, off int64) (int, error) {
+	s.reads[off]++
+	return s.Store.ReadAt(ctx, path, buf, off)
 }
 
 func TestRowIDsAreThoseOfTheirRows(t *testing.T) {

@@ -2,7 +2,6 @@ package datafile
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -30,8 +29,16 @@ type column struct {
 	constant *constant // its value comes from the log
 }
 
+// planned is what a plan is for.
+type planned struct {
+	file *parquetio.File
+	task scanplan.FileTask
+	set  columnSet
+}
+
 // plan makes one for the columns of a set. Row ids are numbered for the output only.
 func (r *Reader) plan(file *parquetio.File, task scanplan.FileTask, set columnSet) (*plan, error) {
+	of := planned{file, task, set}
 	p := &plan{mem: r.options.Allocator, schema: set.schema}
 	if p.mem == nil {
 		p.mem = memory.DefaultAllocator
@@ -48,7 +55,7 @@ func (r *Reader) plan(file *parquetio.File, task scanplan.FileTask, set columnSe
 		}
 	}
 	n := len(wanted)
-	numbers, hasIDs, err := r.numbers(p, file, task, set)
+	numbers, hasIDs, err := r.numbers(p, of)
 	if err != nil {
 		return nil, err
 	}
@@ -59,49 +66,33 @@ func (r *Reader) plan(file *parquetio.File, task scanplan.FileTask, set columnSe
 	if p.leaves = leaves; p.tracked != nil {
 		p.tracked.bind(members[n:], hasIDs)
 	}
-	return p, r.addColumns(p, members[:n], task, set)
+	return p, r.addColumns(p, members[:n], of)
 }
 
 // numbers are the columns to read for row ids.
-func (r *Reader) numbers(p *plan, file *parquetio.File, task scanplan.FileTask, set columnSet) (list []wantedField, hasIDs bool, err error) {
-	if r.layout.RowTracking == nil || set.schema != r.output.schema {
+func (r *Reader) numbers(p *plan, of planned) (list []wantedField, hasIDs bool, err error) {
+	if r.layout.RowTracking == nil || of.set.schema != r.output.schema {
 		return nil, false, nil
 	}
-	if p.tracked, err = trackedOf(task, file.NumRows()); err != nil {
+	if p.tracked, err = trackedOf(of.task, of.file.NumRows()); err != nil {
 		return nil, false, err
 	}
-	list, hasIDs = r.layout.RowTracking.wanted(file.Fields())
+	list, hasIDs = r.layout.RowTracking.wanted(of.file.Fields())
 	return list, hasIDs, nil
 }
 
 // addColumns completes the plan with the columns of a set; members are those of them that files have.
-func (r *Reader) addColumns(p *plan, members []member, task scanplan.FileTask, set columnSet) error {
-	for i, c := range set.fields {
-		if !set.partition[i] {
+func (r *Reader) addColumns(p *plan, members []member, of planned) error {
+	for i, c := range of.set.fields {
+		if !of.set.partition[i] {
 			p.columns, members = append(p.columns, column{member: members[0]}), members[1:]
 			continue
 		}
-		value, err := partitionValue(c, r.partitionText(c, task.PartitionValues))
+		value, err := partitionValue(c, r.layout.Mapping.PartitionText(c, of.task.PartitionValues))
 		if err != nil {
 			return err
 		}
 		p.columns = append(p.columns, column{constant: &constant{field: c, value: value}})
-	}
-	return nil
-}
-
-// partitionText finds the value of a column. Where the table does not map its columns, a writer may have spelled its name in
-// another case.
-func (r *Reader) partitionText(c schema.Field, values map[string]*string) *string {
-	name := r.layout.Mapping.PhysicalName(c)
-	text, ok := values[name]
-	if ok || r.layout.Mapping == schema.MapByName || r.layout.Mapping == schema.MapByID {
-		return text
-	}
-	for key, text := range values {
-		if strings.EqualFold(key, name) {
-			return text
-		}
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func TestUnitsOfAFileAreReadAtTheSameTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	units := f.Units()
-	if len(units) != 19 || units[0] != (datafile.Unit{RowGroup: 0, Rows: 10, Bytes: units[0].Bytes}) || units[5].FirstRow != 60 || units[0].Bytes <= 0 {
+	if len(units) != 19 || units[0] != (datafile.Unit{RowGroup: 0, Rows: 10, Bytes: units[0].Bytes, Offset: 4}) || units[5].FirstRow != 60 || units[0].Bytes <= 0 {
 		t.Errorf("want the 19 row groups that have a live row, got %+v", units)
 	}
 	rows := make([][]string, len(units))

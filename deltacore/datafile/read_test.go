@@ -44,6 +44,7 @@ type reading struct {
 	table   *schema.Struct
 	without datafile.Levels
 	skipped *scanplan.Skipped
+	explain func(scanplan.Explanation)
 
 	tracking                 *datafile.RowTracking
 	baseRowID, commitVersion *int64
@@ -63,11 +64,11 @@ func (r reading) reader(t testing.TB) *datafile.Reader {
 	for name, content := range r.others {
 		store.Put(name, content)
 	}
-	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	mem := memory.NewCheckedAllocator(deltatest.Overwriting{Allocator: memory.NewGoAllocator()})
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
 	layout := datafile.Layout{
 		Columns: r.columns, PartitionColumns: r.partition, Mapping: r.mapping, RowTracking: r.tracking,
-		Where: r.where, Table: r.table, Without: r.without, Skipped: r.skipped,
+		Where: r.where, Table: r.table, Without: r.without, Skipped: r.skipped, Explain: r.explain,
 	}
 	reader, err := datafile.NewReader(store, layout, parquetio.Options{Allocator: mem, BatchRows: r.batchRows})
 	if err != nil {

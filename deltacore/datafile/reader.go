@@ -29,10 +29,11 @@ type Layout struct {
 	Mapping          schema.Mapping // how columns are found in files; "" is MapByDisplayName
 	RowTracking      *RowTracking   // nil: row ids are not wanted
 
-	Where   *pruning.Bound    // which rows are wanted; nil: all
-	Table   *schema.Struct    // where the columns of Where are, which need not be among Columns; nil: Columns
-	Skipped *scanplan.Skipped // counts what is not read because of Where; nil: nobody wants to know
-	Without Levels            // ways of reading less that are not taken
+	Where   *pruning.Bound             // which rows are wanted; nil: all
+	Table   *schema.Struct             // where the columns of Where are, which need not be among Columns; nil: Columns
+	Skipped *scanplan.Skipped          // counts what is not read because of Where; nil: nobody wants to know
+	Explain func(scanplan.Explanation) // is told of each row group that is not read, by several goroutines; nil: nobody wants to know
+	Without Levels                     // ways of reading less that are not taken
 }
 
 // Levels are ways of reading less than all that may hold a row. Which rows come out does not depend on them.

@@ -1,8 +1,6 @@
 package datafile
 
 import (
-	"encoding/binary"
-	"fmt"
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -11,11 +9,6 @@ import (
 	"github.com/benthos-delta/benthos-delta/deltacore/arrowdata"
 	"github.com/benthos-delta/benthos-delta/deltacore/parquetio"
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
-)
-
-const (
-	julianEpoch = 2_440_588 // the Julian day of 1970-01-01
-	maxMicroDay = math.MaxInt64/schema.MicrosPerDay - 1
 )
 
 // bindTimestamp accepts all forms of a point in time, with or without the UTC flag, for both types: writers did not
@@ -49,21 +42,15 @@ func millisToMicros(v int64) (int64, bool) {
 }
 
 func datesToMicros(out arrow.DataType) converter {
-	return each(out, func(days int32) (int64, bool) { return dayMicros(int64(days)) })
+	return each(out, func(days int32) (int64, bool) { return schema.DayMicros(int64(days)) })
 }
 
-func dayMicros(days int64) (int64, bool) {
-	return days * schema.MicrosPerDay, days <= maxMicroDay && days >= -maxMicroDay
-}
-
-// int96ToMicros reads nanoseconds of the day and a Julian day, both little-endian (protocol Q1). The nanoseconds may be
-// negative or more than a day; the way leads past int64 nanoseconds, which end in the year 2262.
 func int96ToMicros(out arrow.DataType) converter {
 	return func(mem memory.Allocator, d arrow.ArrayData) (arrow.ArrayData, error) {
 		buf, micros := newValues[int64](mem, d.Len())
 		defer buf.Release()
 		if d.Len() > 0 {
-			if err := fillMicros(micros, d.Buffers()[1].Bytes(), d, out); err != nil {
+			if err := fillMicros(micros, d, out); err != nil {
 				return nil, err
 			}
 		}
@@ -71,18 +58,13 @@ func int96ToMicros(out arrow.DataType) converter {
 	}
 }
 
-func fillMicros(micros []int64, in []byte, d arrow.ArrayData, out arrow.DataType) error {
-	valid := arrowdata.Valid(d)
+func fillMicros(micros []int64, d arrow.ArrayData, out arrow.DataType) error {
+	in, valid := d.Buffers()[1].Bytes(), arrowdata.Valid(d)
 	for i := range micros {
-		v := in[12*i : 12*i+12]
-		nanos := int64(binary.LittleEndian.Uint64(v))
-		day := int64(int32(binary.LittleEndian.Uint32(v[8:])))
-		base, ok := dayMicros(day - julianEpoch)
-		offset := schema.FloorDiv(nanos, 1000)
-		micros[i] = base + offset
-		overflow := (micros[i] > base) != (offset > 0) && offset != 0
-		if (!ok || overflow) && valid(i) {
-			return doesNotFit(fmt.Sprintf("INT96(%d ns, Julian day %d)", nanos, day), out)
+		at := schema.ReadINT96(in[schema.INT96Size*i:])
+		var ok bool
+		if micros[i], ok = at.Micros(); !ok && valid(i) {
+			return doesNotFit(at.String(), out)
 		}
 	}
 	return nil

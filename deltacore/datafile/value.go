@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/big"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -15,7 +16,14 @@ import (
 )
 
 // valueAt is an entry of an array of the table's form, as predicates compare it; no value where it is null.
-func valueAt(a arrow.Array, i int, kind pruning.Kind) (v pruning.Value) {
+func valueAt(a arrow.Array, i int, kind pruning.Kind) pruning.Value {
+	v := lentValue(a, i, kind)
+	v.Bytes = strings.Clone(v.Bytes)
+	return v
+}
+
+// lentValue is as valueAt, but it is gone with the array.
+func lentValue(a arrow.Array, i int, kind pruning.Kind) (v pruning.Value) {
 	if a.IsNull(i) {
 		return v
 	}

@@ -44,7 +44,8 @@ func Type(text string) schema.Type {
 		s := &schema.Struct{}
 		for _, part := range parts {
 			name, member, _ := strings.Cut(part, ":")
-			s.Fields = append(s.Fields, schema.Field{Name: strings.TrimSpace(name), Type: Type(member), Nullable: true})
+			member, notNull := strings.CutSuffix(member, " not null")
+			s.Fields = append(s.Fields, schema.Field{Name: strings.TrimSpace(name), Type: Type(member), Nullable: !notNull})
 		}
 		return s
 	}

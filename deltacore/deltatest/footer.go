@@ -13,24 +13,31 @@ const NotSaid = -1 << 63
 // WithFirstColumns returns a Parquet file whose footer says of the first column of each row group that its pages begin
 // somewhere else: place is told where they do.
 func WithFirstColumns(content []byte, place func(rowGroup int, at int64) int64) []byte {
+	return withFooter(content, func(footer *metadata.FileMetaData) {
+		for i, group := range footer.RowGroups {
+			column := group.Columns[0]
+			at := column.MetaData.DataPageOffset
+			if d := column.MetaData.DictionaryPageOffset; d != nil {
+				at = *d
+			}
+			to := place(i, at)
+			if to == NotSaid {
+				column.MetaData, group.FileOffset = nil, nil
+				continue
+			}
+			column.MetaData.DataPageOffset, column.MetaData.DictionaryPageOffset = to, nil
+		}
+	})
+}
+
+// withFooter changes the footer of a file.
+func withFooter(content []byte, change func(*metadata.FileMetaData)) []byte {
 	const trailer = 8
 	end := len(content) - trailer
 	start := end - int(binary.LittleEndian.Uint32(content[end:]))
 	footer, err := metadata.NewFileMetaData(content[start:end], nil)
 	must(err)
-	for i, group := range footer.RowGroups {
-		column := group.Columns[0]
-		at := column.MetaData.DataPageOffset
-		if d := column.MetaData.DictionaryPageOffset; d != nil {
-			at = *d
-		}
-		to := place(i, at)
-		if to == NotSaid {
-			column.MetaData, group.FileOffset = nil, nil
-			continue
-		}
-		column.MetaData.DataPageOffset, column.MetaData.DictionaryPageOffset = to, nil
-	}
+	change(footer)
 	var out bytes.Buffer
 	out.Write(content[:start])
 	length, err := footer.WriteTo(&out, nil)

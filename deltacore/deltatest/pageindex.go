@@ -1,11 +1,6 @@
 package deltatest
 
-import (
-	"bytes"
-	"encoding/binary"
-
-	"github.com/apache/arrow-go/v18/parquet/metadata"
-)
+import "github.com/apache/arrow-go/v18/parquet/metadata"
 
 // WithPageIndexOf returns a Parquet file whose first row group takes the page index of one leaf for that of another.
 func WithPageIndexOf(content []byte, leaf, other int) []byte {
@@ -29,21 +24,4 @@ func WithoutNaNs(content []byte) []byte {
 			}
 		}
 	})
-}
-
-// withFooter changes the footer of a file.
-func withFooter(content []byte, change func(*metadata.FileMetaData)) []byte {
-	const trailer = 8
-	end := len(content) - trailer
-	start := end - int(binary.LittleEndian.Uint32(content[end:]))
-	footer, err := metadata.NewFileMetaData(content[start:end], nil)
-	must(err)
-	change(footer)
-	var out bytes.Buffer
-	out.Write(content[:start])
-	length, err := footer.WriteTo(&out, nil)
-	must(err)
-	out.Write(binary.LittleEndian.AppendUint32(nil, uint32(length)))
-	out.WriteString("PAR1")
-	return out.Bytes()
 }

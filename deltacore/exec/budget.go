@@ -37,6 +37,17 @@ func (b *Budget) InUse() int64 {
 	return b.inUse
 }
 
+// Hold charges bytes that are held already, until they are given to Return. It does not wait, even where it goes over the
+// ceiling: then the others do, but for the heads.
+func (b *Budget) Hold(size int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.inUse += size
+}
+
+// Return gives back what Hold has charged.
+func (b *Budget) Return(size int64) { b.release(size) }
+
 // take claims size bytes: nil when they are granted at once, else a claim to wait for or to withdraw.
 func (b *Budget) take(size int64) *claim {
 	b.mu.Lock()

@@ -453,3 +453,19 @@ func BenchmarkOrdered(b *testing.B) {
 		})
 	}
 }
+
+// TestHeldBytesLeaveLessToOthers: over the ceiling only heads pass, and all is as before when they are given back.
+func TestHeldBytesLeaveLessToOthers(t *testing.T) {
+	b := NewBudget(200)
+	b.Hold(300)
+	c := b.take(minCharge)
+	if c == nil || b.InUse() != 300 {
+		t.Fatalf("want a wait, got %d in use", b.InUse())
+	}
+	b.Return(300)
+	<-c.granted
+	b.release(minCharge)
+	if b.InUse() != 0 {
+		t.Errorf("want 0, got %d", b.InUse())
+	}
+}

@@ -91,7 +91,7 @@ func (a assembler) group(n *node, slots int) (arrow.ArrayData, error) {
 			return nil, damaged(err)
 		}
 	}
-	return newData(n.field.Type, slots, nulls, []*memory.Buffer{valid}, members), nil
+	return newData(n.field.Type, dataParts{slots, nulls, []*memory.Buffer{valid}, members}), nil
 }
 
 // members builds the children of a struct, or of the entries of a map, after a look whether their leaves agree.
@@ -133,7 +133,7 @@ func (a assembler) list(n *node, slots int) (arrow.ArrayData, error) {
 		return nil, err
 	}
 	defer child.Release()
-	return newData(n.field.Type, slots, shape.nulls, []*memory.Buffer{valid, offsets}, []arrow.ArrayData{child}), nil
+	return newData(n.field.Type, dataParts{slots, shape.nulls, []*memory.Buffer{valid, offsets}, []arrow.ArrayData{child}}), nil
 }
 
 func (a assembler) elements(n *node, count int) (arrow.ArrayData, error) {
@@ -148,7 +148,7 @@ func (a assembler) elements(n *node, count int) (arrow.ArrayData, error) {
 	if nulls := pair[0].NullN(); nulls > 0 {
 		return nil, damaged(fmt.Errorf("%d keys of the map are null", nulls))
 	}
-	return newData(n.entries, count, 0, []*memory.Buffer{nil}, pair), nil
+	return newData(n.entries, dataParts{count, 0, []*memory.Buffer{nil}, pair}), nil
 }
 
 // bitmap returns a cleared one.
@@ -159,10 +159,17 @@ func (a assembler) bitmap(n int) *memory.Buffer {
 	return b
 }
 
+// dataParts are what nested data is made of.
+type dataParts struct {
+	n, nulls int
+	buffers  []*memory.Buffer
+	children []arrow.ArrayData
+}
+
 // newData leaves out a bitmap without nulls.
-func newData(typ arrow.DataType, n, nulls int, buffers []*memory.Buffer, children []arrow.ArrayData) arrow.ArrayData {
-	if nulls == 0 {
-		buffers[0] = nil
+func newData(typ arrow.DataType, p dataParts) arrow.ArrayData {
+	if p.nulls == 0 {
+		p.buffers[0] = nil
 	}
-	return array.NewData(typ, n, buffers, children, nulls, 0)
+	return array.NewData(typ, p.n, p.buffers, p.children, p.nulls, 0)
 }

@@ -17,6 +17,7 @@ const (
 	mostBloom     = 1 << 30  // of which single blocks are read
 	bloomAtOnce   = 64 << 10 // bytes that are read with the header
 	bloomRequests = 8        // single blocks that are read before all of it is
+	mostRequests  = 64       // single blocks that are read of one that is not read whole; it knows no more then
 )
 
 // Bloom is a bloom filter of a column chunk. It belongs to one goroutine.
@@ -25,7 +26,7 @@ type Bloom struct {
 	off   int64  // of its bits
 	size  int64  // bytes
 	bits  []byte // as many as have been read from the beginning
-	asked int
+	reads int    // of single blocks
 }
 
 // Bloom finds the bloom filter of a leaf in a row group; nil when there is none. wrong says why one that is there is not to be
@@ -90,25 +91,30 @@ func parseBloomHeader(b []byte) (size int64, rest []byte, err error) {
 }
 
 // MayHold says whether a value may be in the column chunk, by its bytes in the encoding PLAIN without the length of byte arrays.
+// However many values are asked for, it makes no more than 64 requests.
 func (b *Bloom) MayHold(ctx context.Context, plain []byte) (bool, error) {
 	hash := xxhash.Sum64(plain)
 	block := int64((hash >> 32) * uint64(b.size/bloomBlock) >> 32)
 	bits, err := b.block(ctx, block*bloomBlock)
-	return err != nil || inBlock(bits, uint32(hash)), err
+	return err != nil || bits == nil || inBlock(bits, uint32(hash)), err
 }
 
-// block returns a block of the filter.
+// block returns a block of the filter; nil when no more are read.
 func (b *Bloom) block(ctx context.Context, at int64) ([]byte, error) {
-	if b.asked++; at+bloomBlock > int64(len(b.bits)) && b.asked > bloomRequests && b.size <= maxBloom {
+	switch {
+	case at+bloomBlock <= int64(len(b.bits)):
+		return b.bits[at : at+bloomBlock], nil
+	case b.reads >= bloomRequests && b.size <= maxBloom:
 		all := make([]byte, b.size)
 		if err := b.file.readFull(ctx, all, b.off); err != nil {
 			return nil, err
 		}
 		b.bits = all
+		return all[at : at+bloomBlock], nil
+	case b.reads >= mostRequests:
+		return nil, nil
 	}
-	if at+bloomBlock <= int64(len(b.bits)) {
-		return b.bits[at : at+bloomBlock], nil
-	}
+	b.reads++
 	one := make([]byte, bloomBlock)
 	return one, b.file.readFull(ctx, one, b.off+at)
 }

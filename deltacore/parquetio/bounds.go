@@ -1,6 +1,7 @@
 package parquetio
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -90,22 +91,26 @@ func (f *File) ChunkBounds(rowGroup, leaf int) (Bounds, error) {
 	if !f.hasOrder(n) {
 		return b, wrong
 	}
-	return b.with(f, n, [][]byte{s.MinValue}, [][]byte{s.MaxValue}, wrong)
+	b, err := b.with(f, n, extremes{[][]byte{s.MinValue}, [][]byte{s.MaxValue}})
+	return b, cmp.Or(err, wrong)
 }
 
+// extremes are the least and greatest values of some pieces, as the file has them.
+type extremes struct{ least, greatest [][]byte }
+
 // with adds the least and greatest values. One that is not of the leaf's form throws all of them away.
-func (b Bounds) with(f *File, n *node, least, greatest [][]byte, wrong error) (Bounds, error) {
-	lower, err := f.plainValues(n, least)
+func (b Bounds) with(f *File, n *node, e extremes) (Bounds, error) {
+	lower, err := f.plainValues(n, e.least)
 	if err != nil {
 		return b, err
 	}
-	upper, err := f.plainValues(n, greatest)
+	upper, err := f.plainValues(n, e.greatest)
 	if err != nil {
 		lower.Release()
 		return b, err
 	}
 	b.Min, b.Max = lower, upper
-	return b, wrong
+	return b, nil
 }
 
 func isFloat(n *node) bool {
@@ -279,20 +284,21 @@ func (f *File) PageBounds(x *RowGroupIndex, leaf int) (b Bounds, first []int64, 
 		first, b.Rows = append(first, from), append(b.Rows, to-from)
 	}
 	b = unknownBounds(b.Rows...)
-	for i, rows := range b.Rows {
-		if err := columns.page(i, n, &b, rows); err != nil {
+	for i := range b.Rows {
+		if err := columns.page(i, n, &b); err != nil {
 			return Bounds{}, nil, err
 		}
 	}
 	if !f.hasOrder(n) {
 		return b, first, nil
 	}
-	b, err := b.with(f, n, columns.present(columns.min), columns.present(columns.max), nil)
+	b, err := b.with(f, n, extremes{columns.present(columns.min), columns.present(columns.max)})
 	return b, first, err
 }
 
 // page notes the counts of a page.
-func (x *columnIndex) page(i int, n *node, b *Bounds, rows int64) error {
+func (x *columnIndex) page(i int, n *node, b *Bounds) error {
+	rows := b.Rows[i]
 	if n.levels.def == 0 {
 		b.Nulls[i] = 0
 	}

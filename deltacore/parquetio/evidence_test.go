@@ -17,7 +17,7 @@ import (
 // openContent opens a file with an allocator that is checked.
 func openContent(t testing.TB, content []byte, footerRead int64) *File {
 	t.Helper()
-	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	mem := memory.NewCheckedAllocator(deltatest.Overwriting{Allocator: memory.NewGoAllocator()})
 	store := storage.NewMemory()
 	store.Put("f", content)
 	f, err := Open(t.Context(), store, "f", int64(len(content)), Options{Allocator: mem, FooterReadSize: footerRead})

@@ -3,7 +3,8 @@
 //
 // Every call into arrow-go is guarded: a panic is a Corrupt error, a short read is never a clean end, and the rows read
 // are compared with the footer's count after every row group. What the bytes declare is checked before anything is
-// allocated for it, and the pages and values that one read holds have a ceiling. Pages are found, checked and unpacked here,
+// allocated for it, and the pages and values that one read holds have a ceiling. So has what is read to read less: 16 MiB of a page
+// index as it is stored, 8 MiB of a bloom filter, 4 MiB of a packed dictionary. Pages are found, checked and unpacked here,
 // and only those that hold wanted rows; arrow-go decodes their values. What a file says of its values without them (the
 // statistics of row groups and pages, bloom filters, dictionaries) is shown as it is, in the file's own types, unless it
 // cannot be true: then it is as if it were not there. Nested columns are put together here, from the

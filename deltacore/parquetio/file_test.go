@@ -30,7 +30,7 @@ func storeWith(content []byte) *storage.Memory {
 // checked returns an allocator that fails the test when something is left at its end.
 func checked(t testing.TB) memory.Allocator {
 	t.Helper()
-	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	mem := memory.NewCheckedAllocator(deltatest.Overwriting{Allocator: memory.NewGoAllocator()})
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
 	return mem
 }
@@ -232,5 +232,5 @@ func TestOpenOfAMissingFileIsNotFound(t *testing.T) {
 
 // checkedNow returns an allocator to be asked by the test.
 func checkedNow() *memory.CheckedAllocator {
-	return memory.NewCheckedAllocator(memory.NewGoAllocator())
+	return memory.NewCheckedAllocator(deltatest.Overwriting{Allocator: memory.NewGoAllocator()})
 }

@@ -45,7 +45,8 @@ var searchable = []parquet.Encoding{
 }
 
 // Search returns the rows, in ascending order, without making arrays of the values. answered is false where there are more than
-// Most, where a page is of another encoding than the footer lists, and where pages are not where the index says.
+// Most, where a page is of another encoding than the footer lists, where pages are not where the index says, and where they do
+// not hold what they should: a read tells what is wrong then.
 func (f *File) Search(ctx context.Context, q Search) (rows Ranges, answered bool, err error) {
 	s := &search{Search: q, source: source{ctx: ctx, file: f}, values: newTexts(q.Values)}
 	s.mem = newLedger(f.options.Allocator, mostMemory(1), 1)
@@ -100,7 +101,13 @@ func (s *search) run(f *File) error {
 			return err
 		}
 	}
-	return s.pages.Err()
+	if err := s.pages.Err(); err != nil {
+		return err
+	}
+	if c.index == nil && s.pages.left != 0 {
+		return errNoAnswer
+	}
+	return nil
 }
 
 const searchBuffer = 256 << 10
@@ -118,7 +125,10 @@ func (s *search) page(p file.Page) error {
 	case parquet.Encodings.Plain:
 		err = s.plain(values, defs)
 	case parquet.Encodings.PlainDict, parquet.Encodings.RLEDict:
-		if s.any {
+		switch {
+		case s.inDictionary == nil:
+			err = errNoAnswer
+		case s.any:
 			err = s.indexes(values, defs.countHighest())
 		}
 	default:
@@ -148,6 +158,14 @@ func (s *search) plain(values []byte, defs runs) error {
 		}
 		values = rest
 	}
+	return complete(values)
+}
+
+// complete has no answer where there is more in a page than its header says.
+func complete(rest []byte) error {
+	if len(rest) > 0 {
+		return errNoAnswer
+	}
 	return nil
 }
 
@@ -176,7 +194,7 @@ func (s *search) plainOne(values []byte, defs runs) error {
 		}
 		at += n
 	}
-	return nil
+	return complete(values[at:])
 }
 
 var errShortPage = errors.New("a page of byte arrays ends in the middle of one")
@@ -206,7 +224,7 @@ func (s *search) dictionary(p *file.DictionaryPage) error {
 		s.any = s.any || s.inDictionary[i]
 		rest = after
 	}
-	return nil
+	return complete(rest)
 }
 
 // indexes goes over count indexes of a dictionary, behind the bits of one.

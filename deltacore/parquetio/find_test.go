@@ -3,8 +3,10 @@ package parquetio
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"pgregory.net/rapid"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
@@ -103,4 +105,92 @@ func TestASearchOfADamagedPageFails(t *testing.T) {
 	if deltaerr.KindOf(err) != deltaerr.Corrupt {
 		t.Errorf("want corrupt, got %v", err)
 	}
+}
+
+// TestASearchAnswersOnlyWhatAReadCanSay damages each bit of each page's header. Where a read fails the search has no answer, where
+// it does not they agree.
+func TestASearchAnswersOnlyWhatAReadCanSay(t *testing.T) {
+	lines := make([]string, 60)
+	for i := range lines {
+		lines[i] = fmt.Sprintf(`{"s": "value %d"}`, i/2)
+	}
+	lines[7] = `{}`
+	for _, form := range []deltatest.Parquet{
+		{}, {NoDictionary: true}, {PageVersion: 2}, {NoDictionary: true, PageVersion: 2}, {DictBytes: 60}, {PageIndex: true}, {NoDictionary: true, PageIndex: true},
+	} {
+		form.Codec, form.PageBytes, form.BatchRows = "UNCOMPRESSED", 100, 10
+		content := form.File(deltatest.Rows(deltatest.Columns("s string"), lines...))
+		for _, at := range headerBytes(t, content) {
+			for bit := range 8 {
+				content[at] ^= 1 << bit
+				if err := searchAgrees(t, content, "value 3", "value 29", "none"); err != nil {
+					t.Errorf("%+v: bit %d of byte %d: %v", form, bit, at, err)
+				}
+				content[at] ^= 1 << bit
+			}
+		}
+	}
+}
+
+// headerBytes are the places of the page headers of the first leaf.
+func headerBytes(t *testing.T, content []byte) (at []int64) {
+	t.Helper()
+	f := openContent(t, content, 1<<20)
+	c, err := f.chunk(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for start := c.start; start < c.end; {
+		w := &walker{rest: content[start:], budget: freeCost}
+		h, err := w.pageHeader()
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := int64(len(content) - len(w.rest))
+		for ; start < body; start++ {
+			at = append(at, start)
+		}
+		start = body + h.size
+	}
+	return at
+}
+
+// searchAgrees compares searches of the first leaf with a read of it.
+func searchAgrees(t *testing.T, content []byte, wanted ...string) error {
+	t.Helper()
+	f := openContent(t, content, 1<<20)
+	var values []string
+	var failure error
+	for batch, err := range f.ReadRowGroup(t.Context(), 0, []int{0}) {
+		if failure = err; err != nil {
+			break
+		}
+		texts := batch.Column(0).(*array.String)
+		for i := range texts.Len() {
+			values = append(values, strings.Clone(texts.Value(i)))
+		}
+		batch.Release()
+	}
+	q := Search{Rows: Ranges{{0, f.NumRows()}}, Most: 100}
+	var err error
+	if q.Index, err = f.ReadIndex(t.Context(), IndexRequest{Leaves: []int{0}}); err != nil {
+		return err
+	}
+	for _, w := range wanted {
+		q.Values = [][]byte{[]byte(w)}
+		rows, answered, err := f.Search(t.Context(), q)
+		if err != nil || !answered {
+			continue
+		}
+		var want []int64
+		for i, v := range values {
+			if v == w {
+				want = append(want, int64(i))
+			}
+		}
+		if failure != nil || !slices.Equal(want, rows.each()) {
+			return fmt.Errorf("a read finds %v (%w), the search for %q answers %v", want, failure, w, rows)
+		}
+	}
+	return nil
 }

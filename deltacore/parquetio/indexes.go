@@ -37,19 +37,9 @@ func (x *RowGroupIndex) offsets(c chunk) *offsetIndex {
 	return x.leaves[c.node.field.Leaf].offsets
 }
 
-// Pages returns the first rows of the pages of a leaf, nil when they are not known.
-func (x *RowGroupIndex) Pages(leaf int) (first []int64) {
-	if o := x.leaves[leaf].offsets; o != nil {
-		for _, p := range o.pages {
-			first = append(first, p.first)
-		}
-	}
-	return first
-}
-
 const (
-	maxIndex   = 16 << 20 // of one leaf
-	maxIndexes = 64 << 20 // of all that are read at once
+	maxIndex   = 4 << 20  // of one leaf
+	maxIndexes = 16 << 20 // of all that are read at once
 	indexGap   = 64 << 10 // read rather than make another request
 )
 
@@ -64,16 +54,16 @@ type IndexRequest struct {
 // is wrong. Errors are those of the store.
 func (f *File) ReadIndex(ctx context.Context, r IndexRequest) (*RowGroupIndex, error) {
 	x := &RowGroupIndex{leaves: map[int]leafIndex{}}
-	var parts spans
+	parts := spans{end: f.size - trailerSize}
 	columns := f.meta.RowGroups[r.RowGroup].Columns
 	for _, leaf := range r.Leaves {
 		c := columns[leaf]
 		if c.CryptoMetadata != nil || c.MetaData == nil {
 			continue
 		}
-		parts.add(f, span{leaf: leaf}, c.OffsetIndexOffset, c.OffsetIndexLength)
+		parts.add(span{leaf: leaf}, c.OffsetIndexOffset, c.OffsetIndexLength)
 		if r.Bounds {
-			parts.add(f, span{leaf: leaf, bounds: true}, c.ColumnIndexOffset, c.ColumnIndexLength)
+			parts.add(span{leaf: leaf, bounds: true}, c.ColumnIndexOffset, c.ColumnIndexLength)
 		}
 	}
 	if err := parts.read(ctx, f); err != nil {
@@ -146,18 +136,19 @@ type span struct {
 }
 
 type spans struct {
+	end   int64 // of what can be read
 	list  []span
 	sum   int64
 	wrong int
 }
 
 // add notes a span unless it is not there, or cannot be.
-func (s *spans) add(f *File, p span, off *int64, size *int32) {
+func (s *spans) add(p span, off *int64, size *int32) {
 	if off == nil || size == nil {
 		return
 	}
 	p.off, p.size = *off, int64(*size)
-	if p.size <= 0 || p.size > maxIndex || s.sum+p.size > maxIndexes || p.off < 4 || p.off > f.size-trailerSize-p.size {
+	if p.size <= 0 || p.size > maxIndex || s.sum+p.size > maxIndexes || p.off < 4 || p.off > s.end-p.size {
 		s.wrong++
 		return
 	}

@@ -167,13 +167,11 @@ const mostSkipped = 8192
 // decode reads the next n rows.
 func (l *leafReader) decode(n int64) error {
 	l.records.Reset()
-	if binary, ok := l.records.(file.BinaryRecordReader); ok {
-		binary.ReserveData(l.perRow * n)
-	}
-	if err := l.records.Reserve(n); err != nil {
+	queued := l.queued()
+	if err := l.reserve(n); err != nil {
 		return err
 	}
-	read, err := l.read(n)
+	read, err := l.read(n, queued)
 	l.taken += read
 	if err != nil {
 		return err
@@ -184,15 +182,46 @@ func (l *leafReader) decode(n int64) error {
 	return l.run().check(l.node.levels)
 }
 
-func (l *leafReader) read(n int64) (read int64, err error) {
+// reserve makes room for n rows. arrow-go doubles what is a power of two, as the most rows of a batch are, so one row is left
+// out: its room is there all the same.
+func (l *leafReader) reserve(n int64) error {
+	if binary, ok := l.records.(file.BinaryRecordReader); ok {
+		binary.ReserveData(l.perRow * n)
+	}
+	return l.records.Reserve(max(n-1, 1))
+}
+
+// read reads n rows, first those whose levels arrow-go has queued. It makes room for as many values as it reads levels, which
+// may be as many as it is asked for rows, whatever it has: so it is never asked for rows of two places at once.
+func (l *leafReader) read(n, queued int64) (read int64, err error) {
 	for read < n {
-		more, err := l.records.ReadRecords(n - read)
+		some := l.inPage(l.at()+read, n-read)
+		if read < queued {
+			some = min(some, queued-read)
+		}
+		more, err := l.records.ReadRecords(some)
 		if err != nil || more == 0 {
 			return read, err
 		}
 		read += more
 	}
 	return read, nil
+}
+
+// queued is how many rows arrow-go has the levels of, after a reset.
+func (l *leafReader) queued() int64 {
+	if l.node.levels.def == 0 || l.node.levels.rep > 0 {
+		return 0
+	}
+	return int64(len(l.records.DefLevels()))
+}
+
+// inPage is how many of n rows from a row on are in one page, where that is known.
+func (l *leafReader) inPage(from, n int64) int64 {
+	if l.node.levels.rep > 0 || l.pages.until <= from {
+		return n
+	}
+	return min(n, l.pages.until-from)
 }
 
 // run returns the levels of the batch.
@@ -215,6 +244,7 @@ func (l *leafReader) values() arrow.ArrayData {
 		defer chunk.Release()
 		d := chunk.Data()
 		d.Retain()
+		l.expect(d)
 		return d
 	}
 	rows, nulls := l.records.ValuesWritten(), int(l.records.NullCount())
@@ -233,6 +263,15 @@ func (l *leafReader) values() arrow.ArrayData {
 		return array.NewData(l.typ, rows, []*memory.Buffer{nil, values}, nil, 0, 0)
 	}
 	return array.NewData(l.typ, rows, []*memory.Buffer{valid, values}, nil, nulls, 0)
+}
+
+// expect remembers how long the values of a row are: the next ones are about as long. Of a dictionary's the footer does not
+// say it.
+func (l *leafReader) expect(d arrow.ArrayData) {
+	if text := d.Buffers(); len(text) == 3 && text[2] != nil && d.Len() > 0 {
+		bytes := int64(text[2].Len())
+		l.perRow = (bytes+bytes/32)/int64(d.Len()) + 1
+	}
 }
 
 // end checks that there are no more rows.

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
+	"github.com/benthos-delta/benthos-delta/deltacore/recycle"
 )
 
 // What the pages and the decoded values of one read of a row group may take before they are given out. A few bytes of a
@@ -197,13 +198,16 @@ func (l *ledger) giveOut(d arrow.ArrayData) {
 	}
 }
 
-// close gives back what is left.
+// close takes leave of what is left: what arrow-go forgot. It may still refer to it, so an allocator that hands memory out again
+// does not get it.
 func (l *ledger) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, h := range l.live {
-		if !h.pages {
-			l.Allocator.Free(h.bytes)
+	if _, reused := l.Allocator.(*recycle.Allocator); !reused {
+		for _, h := range l.live {
+			if !h.pages {
+				l.Allocator.Free(h.bytes)
+			}
 		}
 	}
 	l.live = nil

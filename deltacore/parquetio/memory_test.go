@@ -16,7 +16,7 @@ import (
 // readWith reads the first row group within a ceiling and counts its rows and batches.
 func readWith(t *testing.T, content []byte, ceiling int64) (rows, batches int64, err error) {
 	t.Helper()
-	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	mem := memory.NewCheckedAllocator(deltatest.Overwriting{Allocator: memory.NewGoAllocator()})
 	defer mem.AssertSize(t, 0)
 	store := storage.NewMemory()
 	store.Put("f", content)

@@ -25,9 +25,12 @@ func (r *runs) cut(data []byte, encoding parquet.Encoding) ([]byte, error) {
 		return data, nil
 	}
 	skip, size := 4, (r.count*r.width+7)/8
-	if r.packed = encoding == parquet.Encodings.BitPacked; r.packed {
+	switch r.packed = encoding == parquet.Encodings.BitPacked; {
+	case r.packed:
 		skip = 0
-	} else {
+	case encoding != parquet.Encodings.RLE:
+		return nil, errLevels
+	default:
 		if len(data) < skip {
 			return nil, errLevels
 		}

@@ -20,9 +20,12 @@ const (
 	Off             Policy = "off"
 )
 
+// MostPartitions is the largest target: each partition takes memory before it reads anything.
+const MostPartitions = 1 << 17
+
 // Options say how work is divided.
 type Options struct {
-	Target    int // partitions wished for, at least 1
+	Target    int // partitions wished for, 1 to MostPartitions
 	Policy    Policy
 	MinSize   int64 // bytes of all files from which they are cut
 	LookAhead int64 // bytes of files whose rows may wait for their turn in the output
@@ -31,8 +34,9 @@ type Options struct {
 // Check refuses options that mean nothing.
 func (o Options) Check() error {
 	switch {
-	case o.Target < 1:
-		return deltaerr.New(deltaerr.Config, fmt.Sprintf("the number of partitions is %d", o.Target), deltaerr.Hint("give at least 1"))
+	case o.Target < 1 || o.Target > MostPartitions:
+		return deltaerr.New(deltaerr.Config, fmt.Sprintf("the number of partitions is %d", o.Target),
+			deltaerr.Hint("give 1 to %d", MostPartitions))
 	case o.MinSize < 0:
 		return deltaerr.New(deltaerr.Config, fmt.Sprintf("the size from which files are cut is %d bytes", o.MinSize),
 			deltaerr.Hint("give 0 or more"))

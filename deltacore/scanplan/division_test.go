@@ -100,6 +100,7 @@ func TestMeaninglessDivisionsAreRefused(t *testing.T) {
 	}{
 		"the number of partitions is 0":          {nil, Options{}, deltaerr.Config},
 		"the number of partitions is -1":         {[]int64{1}, Options{Target: -1}, deltaerr.Config},
+		"the number of partitions is 131073":     {[]int64{1}, Options{Target: MostPartitions + 1}, deltaerr.Config},
 		`there is no repartitioning "sometimes"`: {[]int64{1}, Options{Target: 1, Policy: "sometimes"}, deltaerr.Config},
 		"are cut is -1 bytes":                    {[]int64{1}, Options{Target: 1, MinSize: -1}, deltaerr.Config},
 		"a file has -5 bytes":                    {[]int64{1, -5}, Options{Target: 1}, deltaerr.Corrupt},

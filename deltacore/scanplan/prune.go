@@ -1,8 +1,8 @@
 package scanplan
 
 import (
-	"iter"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/deltalog"
@@ -22,15 +22,15 @@ type Columns struct {
 type Pruner struct {
 	// Skipped counts what is skipped, and statistics that cannot be used; nil: nobody is told.
 	Skipped *Skipped
-	// Explain is told of every file that is skipped, and which part of the predicate none of its rows can fulfil: nil where
-	// it is the file that has no rows. It is called by several goroutines, and may not keep the file. nil: nobody is told.
-	Explain func(f deltalog.ActiveFile, r Reason, because pruning.Node)
+	// Explain is told of every file that is skipped, by several goroutines. nil: nobody is told.
+	Explain func(Explanation)
 
 	where    *pruning.Bound
 	sources  []source // by the columns' numbers in where
 	mapping  schema.Mapping
 	columns  []partitionColumn // of where
 	leaves   []deltalog.Leaf
+	full     []bool // by leaf: it is never null, nor is a struct around it
 	evidence sync.Pool
 }
 
@@ -73,11 +73,12 @@ func (p *Pruner) find(fields []schema.Field, t pruning.Type, partition []string)
 	if _, is := last.Type.(*schema.Struct); is {
 		return source{n: nowhere}
 	}
-	leaf := deltalog.Leaf{Type: t}
+	leaf, full := deltalog.Leaf{Type: t}, true
 	for _, f := range fields {
 		leaf.Path = append(leaf.Path, p.mapping.PhysicalName(f))
+		full = full && !f.Nullable
 	}
-	p.leaves = append(p.leaves, leaf)
+	p.leaves, p.full = append(p.leaves, leaf), append(p.full, full)
 	return source{n: len(p.leaves) - 1}
 }
 
@@ -97,42 +98,46 @@ func (p *Pruner) Selection(check func(deltalog.ActiveFile) error) deltalog.Selec
 	}
 }
 
-// Filter leaves out what the pruner skips of files that come without statistics.
-func (p *Pruner) Filter(files iter.Seq2[deltalog.ActiveFile, error]) iter.Seq2[deltalog.ActiveFile, error] {
-	return func(yield func(deltalog.ActiveFile, error) bool) {
-		for f, err := range files {
-			if err == nil && !p.Keep(f) {
-				continue
-			}
-			if !yield(f, err) {
-				return
-			}
-		}
+// Exclusion is a Selection of the same files that counts no skipped one: not everything that it is asked about is to be read.
+func (p *Pruner) Exclusion() deltalog.Selection {
+	return deltalog.Selection{
+		Leaves: p.leaves,
+		Keep: func(f deltalog.ActiveFile) (bool, error) {
+			_, d := p.look(f)
+			return !d.Skip, nil
+		},
 	}
 }
 
 // Keep says whether a file may hold a row for which the predicate is true.
 //
-// A partition value that cannot be read keeps its file, whatever else is known: the error is raised where it is read.
+// A partition value that cannot be read keeps its file, whatever else is known: the error is raised where it is read. So does
+// a column that is never null of which the statistics count nulls, unless the predicate excludes the file without it.
 func (p *Pruner) Keep(f deltalog.ActiveFile) bool {
-	e := p.evidence.Get().(*fileEvidence)
+	reason, d := p.look(f)
+	if !d.Skip {
+		return true
+	}
+	p.Skipped.Add(reason, 1, 0, 0)
+	if p.Explain != nil {
+		p.Explain(Explanation{strings.Clone(f.Location.Key()), WholeFile, reason, Statement(d.Because)})
+	}
+	return false
+}
+
+// look decides about a file. It counts statistics that cannot be used.
+func (p *Pruner) look(f deltalog.ActiveFile) (Reason, pruning.Decision) {
+	e := p.evidence.Get().(*fileEvidence) //nolint:forcetypeassert // it holds nothing else
 	defer p.evidence.Put(e)
 	if !e.read(f.Add.PartitionValues) {
-		return true
+		return ByPartition, pruning.Decision{}
 	}
 	reason, d := p.decide(e, f.Statistics)
 	e.statistics = nil
 	if f.Statistics.Odd() {
 		p.Skipped.Unusable(ByStatistics, 1)
 	}
-	if !d.Skip {
-		return true
-	}
-	p.Skipped.Add(reason, 1, 0, 0)
-	if p.Explain != nil {
-		p.Explain(f, reason, d.Because)
-	}
-	return false
+	return reason, d
 }
 
 func (p *Pruner) decide(e *fileEvidence, s *deltalog.Statistics) (Reason, pruning.Decision) {
@@ -176,8 +181,17 @@ func (e *fileEvidence) Bounds(column int) pruning.Bounds {
 	case s.n == nowhere || e.statistics == nil:
 		return pruning.Bounds{}
 	default:
-		return e.statistics.Bounds(s.n)
+		return e.ofLeaf(s.n)
 	}
+}
+
+// ofLeaf is what the statistics say of a leaf. Of nulls where there are none they say nothing (S5).
+func (e *fileEvidence) ofLeaf(n int) pruning.Bounds {
+	b := e.statistics.Bounds(n)
+	if nulls, _ := b.Nulls.Get(); nulls > 0 && e.pruner.full[n] {
+		return pruning.Bounds{}
+	}
+	return b
 }
 
 // MayHold implements [pruning.Evidence].

@@ -136,7 +136,7 @@ func TestStatisticsDecideAboutFiles(t *testing.T) {
 	} {
 		p := prunerOf(t, c.where, deltatest.Columns("a long", "b long", "s struct<x:long>", "l array<long>", "p long"), schema.MapByDisplayName)
 		var because string
-		p.Explain = func(_ deltalog.ActiveFile, r Reason, node pruning.Node) { because = fmt.Sprint(r, ": ", node) }
+		p.Explain = func(e Explanation) { because = fmt.Sprint(e) }
 		if got := keep(p, c.stats, map[string]*string{"p": text("1")}); got != c.keep || (because == "") != c.keep {
 			t.Errorf("%s with %s: want %t, got %t because of %s", c.where, c.stats, c.keep, got, because)
 		}
@@ -149,16 +149,40 @@ func TestStatisticsDecideAboutFiles(t *testing.T) {
 func TestPrunerExplainsWhatItSkips(t *testing.T) {
 	p := prunerOf(t, "p = 1 AND (b = 2 OR b = 3) AND a = 6", deltatest.Columns("a long", "b long", "p long"), schema.MapByDisplayName)
 	var got []string
-	p.Explain = func(f deltalog.ActiveFile, r Reason, because pruning.Node) {
-		got = append(got, fmt.Sprintf("%s %s: %v", f.Add.Stats, r, because))
+	p.Explain = func(e Explanation) {
+		if e.RowGroup != WholeFile {
+			t.Errorf("want files alone, got %v", e)
+		}
+		got = append(got, fmt.Sprintf("%s: %s", e.Reason, e.Because))
 	}
 	const stats = `{"minValues":{"a":1},"maxValues":{"a":5}}`
 	keep(p, "", map[string]*string{"p": text("2")})
 	keep(p, stats, map[string]*string{"p": text("1")})
 	keep(p, `{"numRecords":0}`, map[string]*string{"p": text("1")})
-	want := []string{" partition: p = 1", stats + " statistics: a = 6", `{"numRecords":0} statistics: <nil>`}
+	want := []string{"partition: p = 1", "statistics: a = 6", "statistics: "}
 	if !slices.Equal(want, got) {
 		t.Errorf("want %q, got %q", want, got)
+	}
+}
+
+// TestStatisticsAgainstTheSchemaSkipNothing: nulls of a column that is never null; reading it says so (S5).
+func TestStatisticsAgainstTheSchemaSkipNothing(t *testing.T) {
+	for _, c := range []struct {
+		columns, where, stats string
+		keep                  bool
+	}{
+		{"a long not null", "a = 6", `{"numRecords":2,"nullCount":{"a":2}}`, true},
+		{"a long not null", "a = 6", `{"numRecords":2,"nullCount":{"a":1},"minValues":{"a":1},"maxValues":{"a":1}}`, true},
+		{"a long not null", "a = 6", `{"numRecords":2,"nullCount":{"a":0},"minValues":{"a":1},"maxValues":{"a":1}}`, false},
+		{"a long not null", "a = 6 AND b = 1", `{"numRecords":2,"nullCount":{"a":2,"b":2}}`, false},
+		{"a long", "a = 6", `{"numRecords":2,"nullCount":{"a":2}}`, false},
+		{"a struct<x:long not null> not null", "a.x = 6", `{"numRecords":2,"nullCount":{"a":{"x":2}}}`, true},
+		{"a struct<x:long not null>", "a.x = 6", `{"numRecords":2,"nullCount":{"a":{"x":2}}}`, false},
+	} {
+		p := prunerOf(t, c.where, deltatest.Columns(c.columns, "b long"), schema.MapByDisplayName)
+		if got := keep(p, c.stats, nil); got != c.keep {
+			t.Errorf("%s of %s with %s: want kept %t, got %t", c.where, c.columns, c.stats, c.keep, got)
+		}
 	}
 }
 
@@ -204,23 +228,6 @@ func TestCheckComesBeforePruning(t *testing.T) {
 	s := p.Selection(func(deltalog.ActiveFile) error { return refused })
 	if _, err := s.Keep(deltalog.ActiveFile{Add: action.Add{PartitionValues: map[string]*string{"p": text("2")}}}); !errors.Is(err, refused) {
 		t.Errorf("want %v, got %v", refused, err)
-	}
-}
-
-func TestFilterPassesErrorsOn(t *testing.T) {
-	p := prunerOf(t, "p = 1", deltatest.Columns("a long", "p long"), schema.MapByDisplayName)
-	broken := errors.New("broken")
-	var got []string
-	for f, err := range p.Filter(func(yield func(deltalog.ActiveFile, error) bool) {
-		for _, value := range []string{"1", "2", "1"} {
-			yield(deltalog.ActiveFile{Add: action.Add{PartitionValues: map[string]*string{"p": text(value)}}}, nil)
-		}
-		yield(deltalog.ActiveFile{}, broken)
-	}) {
-		got = append(got, fmt.Sprint(len(f.Add.PartitionValues), err))
-	}
-	if want := []string{"1 <nil>", "1 <nil>", "0 broken"}; !slices.Equal(want, got) {
-		t.Errorf("want %q, got %q", want, got)
 	}
 }
 

@@ -29,13 +29,13 @@ type FileTask struct {
 	File            string                 `json:"file"` // decoded, relative to the table root
 	Size            int64                  `json:"size"` // bytes as the log says it, 0 when it does not
 	PartitionValues map[string]*string     `json:"partition_values"`
-	DeletionVector  *action.DeletionVector `json:"deletion_vector,omitempty"`
-	StartRow        int64                  `json:"start_row,omitempty"` // first physical row wanted: where a resumed read goes on
-	Range           *ByteRange             `json:"range,omitempty"`     // nil: the whole file
+	DeletionVector  *action.DeletionVector `json:"deletion_vector,omitzero"`
+	StartRow        int64                  `json:"start_row,omitzero"` // first physical row wanted: where a resumed read goes on
+	Range           *ByteRange             `json:"range,omitzero"`     // nil: the whole file
 
 	// Of row tracking (protocol section 20); nil when the log does not say.
-	BaseRowID               *int64 `json:"base_row_id,omitempty"`
-	DefaultRowCommitVersion *int64 `json:"default_row_commit_version,omitempty"`
+	BaseRowID               *int64 `json:"base_row_id,omitzero"`
+	DefaultRowCommitVersion *int64 `json:"default_row_commit_version,omitzero"`
 }
 
 // Owns says whether the task reads the row group that begins at an offset: the one of its first column's first page, a

@@ -54,3 +54,13 @@ func TestFileTaskSurvivesJSON(t *testing.T) {
 		}
 	}
 }
+
+// TestFileTaskLeavesOutWhatItDoesNotHave: null and 0 mean something in other fields.
+func TestFileTaskLeavesOutWhatItDoesNotHave(t *testing.T) {
+	text, err := json.Marshal(FileTask{Range: &ByteRange{}, BaseRowID: new(int64)}, json.Deterministic(true))
+	want := `{"table_id":"","version":0,"schema_hash":"","key":{"modification_time":0,"path":""},"file":"","size":0,` +
+		`"partition_values":{},"range":{"start":0,"end":0},"base_row_id":0}`
+	if err != nil || string(text) != want {
+		t.Errorf("want %s, got %s, %v", want, text, err)
+	}
+}

@@ -60,16 +60,10 @@ func inTexts(values []string) valueTest {
 
 // likeTest needs the pattern's own matcher only when more than a prefix is asked for.
 func likeTest(p pruning.Pattern) valueTest {
-	if onlyPrefix(p) {
+	if p.IsPrefix() {
 		return textTest{func(t texts, first int, left uint64) uint64 { return t.begin(p.Prefix, first, left) }, 5}
 	}
 	return textTest{func(t texts, first int, left uint64) uint64 { return t.like(p, first, left) }, 32}
-}
-
-// onlyPrefix tells whether all texts with the prefix match. A text without escapes that ends with % says so, unless % itself
-// is the escape: then no longer text matches.
-func onlyPrefix(p pruning.Pattern) bool {
-	return p.Text == p.Prefix+"%" && p.Match([]byte(p.Prefix+"x"))
 }
 
 func (t texts) equal(v string, first int, left uint64) uint64 {

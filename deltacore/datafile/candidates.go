@@ -10,9 +10,9 @@ import (
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
 )
 
-// match finds the file's field for a field of the table among the members of one struct. It returns its index, -1 when
-// the file has none.
-func match(fields []parquetio.Field, w wantedField) (int, error) {
+// find returns the index of the file's field for a field of the table among the members of one struct, -1 when the file has
+// none.
+func find(fields []parquetio.Field, w wantedField) (int, error) {
 	found := candidates(fields, w)
 	switch len(found) {
 	case 0:
