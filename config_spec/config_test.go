@@ -269,6 +269,7 @@ func TestLintOfAConditionNamesTheFieldAndThePlaceInTheText(t *testing.T) {
 }
 
 func TestLintFieldNamesTheField(t *testing.T) {
+	const notYet = "S3 is not supported yet: copy the table to a local directory, or mount it as one"
 	for _, c := range []struct {
 		path  string
 		value any
@@ -288,6 +289,10 @@ func TestLintFieldNamesTheField(t *testing.T) {
 		{"checkpoint_interval", 5, []string{"delta_lake.checkpoint_interval: must be a duration such as 30s or 5m, got 5"}},
 		{"checkpoint_interval", "-1s", []string{"delta_lake.checkpoint_interval: must be 0s or longer, got -1s"}},
 		{"uri", "", []string{"delta_lake.uri: must not be empty"}},
+		{"uri", "s3://lake/orders", []string{"delta_lake.uri: " + notYet}},
+		{"uri", "S3a://lake/orders", []string{"delta_lake.uri: " + notYet}},
+		{"uri", "./s3/orders", nil},
+		{"allowed_external_paths", []any{"s3://lake/orders"}, nil},
 		{"timestamp", "2024-05-01 12:00:00", nil},
 		{"timestamp", time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC), nil}, // as YAML reads it
 		{"timestamp", 5, []string{"delta_lake.timestamp: must be a point in time such as 2024-05-01T12:00:00Z, got 5"}},
@@ -305,6 +310,8 @@ func TestLintFieldNamesTheField(t *testing.T) {
 		{"values", 1, nil},
 		{"nothing", 1, nil},
 		{"target_partitions", 0, []string{"delta_lake.target_partitions: must be at least 1, got 0"}},
+		{"target_partitions", 1 << 17, nil},
+		{"target_partitions", 1<<17 + 1, []string{"delta_lake.target_partitions: must be at most 131072, got 131073"}},
 		{"target_partitions", "-3", []string{"delta_lake.target_partitions: must be at least 1, got -3"}},
 		{"target_partitions", "auto", []string{`delta_lake.target_partitions: must be a whole number, got "auto"`}},
 		{"repartition_file_min_size", 0, []string{"delta_lake.repartition_file_min_size: must be at least 1, got 0"}},

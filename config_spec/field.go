@@ -20,8 +20,8 @@ type Kind string
 const (
 	String     Kind = "string"
 	Int        Kind = "integer"
-	Size       Kind = "size"      // bytes, or text with a unit: 65536, 64KiB
-	Bool       Kind = "boolean"   //
+	Size       Kind = "size" // bytes, or text with a unit: 65536, 64KiB
+	Bool       Kind = "boolean"
 	Duration   Kind = "duration"  // text such as 30s or 5m
 	Timestamp  Kind = "timestamp" // text that ParseTimestamp reads
 	Enum       Kind = "enum"      // one of Options

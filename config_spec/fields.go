@@ -10,7 +10,12 @@ import (
 // Fields returns the fields of delta_lake in the order of the reference. The slice is fresh.
 func Fields() []Field {
 	var all []Field
-	for _, group := range [][]Field{tableFields(), followFields(), {triggerField()}, outputFields(), checkpointFields(), deliveryFields(), partitionFields(), scanFields()} {
+	for _, group := range [][]Field{
+		tableFields(), followFields(),
+		{triggerField()},
+		outputFields(), checkpointFields(), deliveryFields(), partitionFields(),
+		scanFields(),
+	} {
 		all = append(all, group...)
 	}
 	return all
@@ -19,7 +24,7 @@ func Fields() []Field {
 func tableFields() []Field {
 	return []Field{{
 		Name: "uri", Kind: String, Required: true, Examples: []any{"./data/orders", "file:///data/orders"},
-		Description: "Where the table is: a local path or a `file://` URI of the directory that holds `_delta_log`. " +
+		Description: "Where the table is: a local path or a `file://` URI of the directory that holds `_delta_log`. S3 is not supported yet. " +
 			"A relative path is meant from the directory that the program was started in; `~` is not expanded.",
 		set: into(func(c *Config) *string { return &c.URI }),
 	}, {
@@ -28,8 +33,8 @@ func tableFields() []Field {
 		Options: []Option{
 			{"snapshot", "The rows of one version, then the input ends."},
 			{"append", "The rows that exist, then those that each new version adds."},
-			{"reload", "The rows that exist, then all rows again at each new version that a look finds; versions between two looks " +
-				"are passed over, and so are those that change no rows."},
+			{"reload", "The rows that exist, then all rows again at each new version that is found; versions between two looks " +
+				"are left out, and so are those that change no rows. A version without rows sends nothing."},
 		},
 		set: into(func(c *Config) *string { return &c.Mode }),
 	}, {
@@ -51,9 +56,10 @@ func tableFields() []Field {
 		Name: "where", Kind: Predicate, Examples: []any{"country = 'NL' AND amount > 10"},
 		Description: "The rows to read: those for which this condition is true. All rows when left out. Columns are compared with " +
 			"literals, `=`, `<>`, `<`, `<=`, `>`, `>=`, `IN`, `BETWEEN`, `LIKE`, `IS NULL`, and joined with `AND`, `OR` and `NOT`, as in SQL: " +
-			"a comparison with null is neither true nor false. Text is in single quotes, names with other characters than letters, digits and " +
-			"underscores in backquotes, fields of structs follow a dot, and there are `DATE '2024-05-01'` and `TIMESTAMP '2024-05-01T12:00:00Z'`. " +
-			"Columns need not be among `columns`. Files, row groups and pages that cannot hold such a row are not read.",
+			"a comparison with null is neither true nor false, so that `id = NULL` gives no rows. Text is in single quotes, of which one in the " +
+			"text is written twice; names with other characters than letters, digits and " +
+			"underscores are in backquotes, fields of structs follow a dot, and there are `DATE '2024-05-01'` and `TIMESTAMP '2024-05-01T12:00:00Z'`. " +
+			"There are no functions, no arithmetic, no comparison of two columns and no double quotes. Columns need not be among `columns`. Files, row groups and pages that cannot hold such a row are not read.",
 		set: into(func(c *Config) **pruning.Predicate { return &c.Where }),
 	}, {
 		Name: "limit", Kind: Int, Max: math.MaxInt64, Examples: []any{1000},
@@ -163,7 +169,7 @@ func valueFields() []Field {
 func deliveryFields() []Field {
 	return []Field{{
 		Name: "checkpoint_limit", Kind: Int, Default: 65536, Min: 1, Max: math.MaxInt32, Examples: []any{8192},
-		Description: "The largest number of rows between the oldest one that is not acknowledged and the newest one handed out. " +
+		Description: "The largest number of rows between the oldest one that is not acknowledged and the newest one that was sent. " +
 			"Reading waits when it is reached. One batch goes at a time where it is not larger than `batch_rows`.",
 		set: into(func(c *Config) *int64 { return &c.CheckpointLimit }),
 	}, {

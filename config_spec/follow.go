@@ -55,7 +55,7 @@ func policyFields() []Field {
 	return []Field{{
 		Name: "on_rewrite", Kind: Enum, Default: "fail", Follow: true, Examples: []any{"skip"},
 		Description: "What mode `append` does with a commit that removes rows and adds others: an update, a merge, an overwrite, or a " +
-			"delete that rewrites files or marks rows. Commits that only rearrange rows, such as those of OPTIMIZE, are passed over always.",
+			"delete that rewrites files or marks rows. Commits that only rearrange rows, such as those of OPTIMIZE, never stop it and give no rows.",
 		Options: []Option{
 			{"fail", "The input stops before it with an error that says what the commit did."},
 			{"skip", "The whole commit is left out, the rows that it inserted included; that is logged and counted."},
@@ -64,10 +64,11 @@ func policyFields() []Field {
 		set: into(func(c *Config) *string { return &c.Follow.OnRewrite }),
 	}, {
 		Name: "on_delete", Kind: Enum, Default: "fail", Follow: true, Examples: []any{"skip"},
-		Description: "What mode `append` does with a commit that only removes rows.",
+		Description: "What mode `append` does with a commit that removes whole files and adds none. A delete of some rows of a file rewrites " +
+			"that file or marks the rows: it is a matter of `on_rewrite`.",
 		Options: []Option{
 			{"fail", "The input stops before it with an error that says what the commit did."},
-			{"skip", "It is passed over, logged and counted."},
+			{"skip", "It is left out, logged and counted."},
 		},
 		set: into(func(c *Config) *string { return &c.Follow.OnDelete }),
 	}, {

@@ -3,6 +3,7 @@ package configspec
 import (
 	"errors"
 	"fmt"
+	"regexp"
 )
 
 // The Bloblang functions that lint rules call. They are registered by the plugin, before the specification is built, as
@@ -28,6 +29,19 @@ func LintField(path string, value any) []string {
 	}
 	if _, err := f.parse(value); err != nil {
 		return []string{problemf(path, "%s", err).Error()}
+	}
+	if path == "uri" {
+		return lintURI(value)
+	}
+	return nil
+}
+
+var bucket = regexp.MustCompile(`(?i)^s3[an]?:`)
+
+// lintURI refuses what the reader would: it knows the scheme, and has no store for it.
+func lintURI(value any) []string {
+	if text, _ := value.(string); bucket.MatchString(text) {
+		return []string{problemf("uri", "S3 is not supported yet: copy the table to a local directory, or mount it as one").Error()}
 	}
 	return nil
 }

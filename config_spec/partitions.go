@@ -21,10 +21,13 @@ type Scan struct {
 
 func partitionFields() []Field { return append(divisionFields(), hostFields()...) }
 
+// mostPartitions is the largest target that work can be divided by: scanplan.MostPartitions.
+const mostPartitions = 1 << 17
+
 func divisionFields() []Field {
 	return []Field{{
-		Name: "target_partitions", Kind: Int, Min: 1, Max: math.MaxInt32, Examples: []any{4},
-		Description: "The number of parts that the work is divided into, which are decoded at once. Rows and their order do not depend " +
+		Name: "target_partitions", Kind: Int, Min: 1, Max: mostPartitions, Examples: []any{4},
+		Description: "The number of partitions: parts that the work is divided into, which are decoded at once. They are not the table's. Rows and their order do not depend " +
 			"on it. It is what the CPUs, the open files and the memory of this host allow when left out, of which the limits of its control groups " +
 			"count too: `benthos-delta delta limits` shows what that is, and why. A value that is set is taken as it is, and nothing is looked up.",
 		set: into(func(c *Config) *int64 { return &c.Partitions.Target }),
@@ -68,7 +71,7 @@ func scanFields() []Field {
 func memoryLimitField() Field {
 	return Field{
 		Name: "memory_limit", Kind: Size, Default: "64MiB", Min: 1, Max: math.MaxInt64, Examples: []any{"128MiB"}, Advanced: true,
-		Description: "The number of bytes that may be decoded or encoded but not yet handed out. " +
+		Description: "The number of bytes that may be decoded or encoded and wait to be sent. " +
 			"The batch that is next always passes, so that a small limit slows a run but never stops it. All inputs of a process " +
 			"share the limit of the first one; another value is ignored with a warning.",
 		set: into(func(c *Config) *int64 { return &c.Scan.MemoryLimit }),

@@ -9,7 +9,7 @@ type Trigger struct {
 func triggerField() Field {
 	return Field{
 		Name: "trigger", Kind: Object, Follow: true, Examples: []any{map[string]any{"interval": "5m"}},
-		Description: "When to look for a new version, in the modes that follow the table. An interval and an input go together: " +
+		Description: "When to look for a new version, in the modes that follow the table. A look lists the table's log once. An interval and an input go together: " +
 			"each look restarts the interval, which then is the safety net.",
 		Children: []Field{{
 			Name: "interval", Kind: Schedule, Default: "30s", Examples: []any{"5m", "@hourly", "TZ=Europe/London 0 30 3 * * *", ""},

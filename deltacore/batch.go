@@ -3,6 +3,7 @@ package deltacore
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/arrowdata"
 	"github.com/benthos-delta/benthos-delta/deltacore/scanplan"
 )
 
@@ -48,28 +49,5 @@ func (b Batch) head(n int64) Batch {
 
 // bytes is what the budget is charged.
 func (b Batch) bytes() int64 {
-	return RecordBytes(b.Record) + 8*int64(len(b.Index)+len(b.RowIDs)+len(b.RowCommitVersions))
-}
-
-// RecordBytes is the memory that the columns of a record keep alive, in bytes: the capacity of their buffers, which is up to
-// twice what the values need.
-func RecordBytes(record arrow.RecordBatch) int64 {
-	var n int64
-	for _, column := range record.Columns() {
-		n += arrayBytes(column.Data())
-	}
-	return n
-}
-
-func arrayBytes(d arrow.ArrayData) int64 {
-	var n int64
-	for _, b := range d.Buffers() {
-		if b != nil {
-			n += int64(cap(b.Buf()))
-		}
-	}
-	for _, child := range d.Children() {
-		n += arrayBytes(child)
-	}
-	return n
+	return arrowdata.Bytes(b.Record) + 8*int64(len(b.Index)+len(b.RowIDs)+len(b.RowCommitVersions))
 }

@@ -143,7 +143,7 @@ func openTable(t *testing.T, table *deltatest.Table, budget *exec.Budget, rules 
 	store := storage.NewMemory()
 	table.CopyTo(store.PutAt)
 	counter := &openCounter{Store: faulty.New(store, rules...)}
-	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	mem := memory.NewCheckedAllocator(deltatest.Overwriting{Allocator: memory.NewGoAllocator()})
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
 	opened, err := deltacore.Open(t.Context(), at, deltacore.Options{Store: counter, Allocator: mem, Budget: budget, FooterReadSize: 1})
 	if err != nil {
@@ -356,6 +356,7 @@ func TestMeaninglessDivisionsAreRefused(t *testing.T) {
 	less := -1
 	for want, o := range map[string]deltacore.ScanOptions{
 		"the number of partitions is -3":     {TargetPartitions: -3},
+		"the number of partitions is 131073": {TargetPartitions: scanplan.MostPartitions + 1},
 		`there is no repartitioning "often"`: {Repartitioning: "often"},
 		"-2 files are to be open at once":    {FileReadsPerPartition: -2},
 		"-1 to be opened ahead":              {PrefetchFilesPerPartition: &less},
@@ -394,5 +395,45 @@ func TestPlanCoversEveryFile(t *testing.T) {
 	}
 	if store.opened() != 0 {
 		t.Errorf("planning opened %d files", store.opened())
+	}
+}
+
+// What is to be read is counted without what a resumed scan leaves out.
+func TestAResumedScanCountsTheFilesThatAreLeft(t *testing.T) {
+	table, _ := openTable(t, manyRowGroups(), nil)
+	scan, err := table.Scan(t.Context(), deltacore.ScanOptions{})
+	check(t, err)
+	files, bytes := scan.Files(), scan.Bytes()
+	for task := range scan.Tasks() {
+		rest := scan.From(task.Key, 7, nil)
+		planned, err := rest.Plan()
+		check(t, err)
+		if rest.Files() != files || rest.Bytes() != bytes || planned.Files != files || planned.Bytes != bytes {
+			t.Errorf("from %s on: want %d files of %d bytes, got %d of %d, and %d of %d", task.File, files, bytes,
+				rest.Files(), rest.Bytes(), planned.Files, planned.Bytes)
+		}
+		files, bytes = files-1, bytes-task.Size
+	}
+}
+
+// The footer of a file is charged for as long as the file is read, however small the budget is.
+func TestFootersAreChargedWhileTheirFilesAreRead(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	budget := exec.NewBudget(500)
+	table, _ := openTable(t, manyRowGroups(), budget)
+	for _, d := range divisions() {
+		d.BatchRows = 2
+		scan, err := table.Scan(t.Context(), d)
+		check(t, err)
+		for b, err := range scan.Batches(t.Context()) {
+			check(t, err)
+			b.Record.Release()
+			if held := budget.InUse(); !b.Last && held < 1<<10 {
+				t.Errorf("%+v: want the footer charged, got %d bytes", d, held)
+			}
+		}
+		if held := budget.InUse(); held != 0 {
+			t.Errorf("%+v: %d bytes are still charged", d, held)
+		}
 	}
 }

@@ -23,7 +23,7 @@
 //     order: else files behind the one whose rows are next could hold all of them.
 //   - A range owns the row group whose first column's first page begins in it. The range that ends where the log says that the
 //     file ends owns what lies behind it too: the log may be wrong.
-//   - A buffer's memory is the capacity of its slice, up to twice what arrow-go's Buffer.Cap says: [RecordBytes].
+//   - A buffer's memory is the capacity of its slice, up to twice what arrow-go's Buffer.Cap says: arrowdata.Bytes.
 //   - A log path is decoded exactly once, in storage.ResolvePath. Stores take decoded paths.
 //   - Protocol and metadata come from the segment that was chosen, never from behind its checkpoint (protocol R1).
 //   - arrow-go reads truncated data as a clean end of file: parquetio compares rows with the footer after each row group.

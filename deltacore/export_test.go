@@ -2,6 +2,7 @@ package deltacore
 
 import (
 	"context"
+	"iter"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/datafile"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltalog"
@@ -48,7 +49,7 @@ func (t *Table) ScanSkipping(ctx context.Context, o ScanOptions, by Skipping) (*
 	case by.Statistics:
 		files, err = deltalog.Collect(ctx, t.snapshot.AddsFor(ctx, pruner.Selection(nil)))
 	case by.Partitions:
-		files, err = deltalog.Collect(ctx, pruner.Filter(adds))
+		files, err = deltalog.Collect(ctx, kept(adds, pruner))
 	default:
 		files, err = deltalog.Collect(ctx, adds)
 	}
@@ -56,4 +57,15 @@ func (t *Table) ScanSkipping(ctx context.Context, o ScanOptions, by Skipping) (*
 		return nil, err
 	}
 	return s.of(files)
+}
+
+// kept leaves out what a pruner skips of files that come without statistics.
+func kept(files iter.Seq2[deltalog.ActiveFile, error], p *scanplan.Pruner) iter.Seq2[deltalog.ActiveFile, error] {
+	return func(yield func(deltalog.ActiveFile, error) bool) {
+		for f, err := range files {
+			if (err != nil || p.Keep(f)) && !yield(f, err) {
+				return
+			}
+		}
+	}
 }

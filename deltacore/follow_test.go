@@ -1,11 +1,11 @@
 package deltacore_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
@@ -27,7 +27,7 @@ func newFollowing(t *testing.T) (*following, *deltacore.Table) {
 	f := &following{deltatest.New(idColumn, deltatest.Options{}), storage.NewMemory()}
 	f.append(0, 3)
 	f.publish()
-	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	mem := memory.NewCheckedAllocator(deltatest.Overwriting{Allocator: memory.NewGoAllocator()})
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
 	table, err := deltacore.Open(t.Context(), at, deltacore.Options{Store: f.store, Allocator: mem})
 	if err != nil {
@@ -175,11 +175,29 @@ func TestCommitThatCannotBeReadNamesItsVersion(t *testing.T) {
 	}
 }
 
-func TestVersionFromATimeNamesTheTable(t *testing.T) {
-	f, table := newFollowing(t)
+func TestTableIsOpenedFromATime(t *testing.T) {
+	f, _ := newFollowing(t)
 	f.append(3, 1)
+	f.append(4, 1)
 	f.publish()
-	if v, found, err := table.VersionFrom(context.Background(), f.table.CommitTime(1)); err != nil || !found || v != 1 {
-		t.Errorf("want version 1, got %d, %v, %v", v, found, err)
+	o := deltacore.Options{Store: f.store}
+	for _, c := range []struct {
+		at             time.Time
+		version, table int64
+		found          bool
+	}{
+		{f.table.CommitTime(0).AddDate(-1, 0, 0), 0, 0, true},
+		{f.table.CommitTime(1), 1, 1, true},
+		{f.table.CommitTime(1).Add(1), 2, 2, true},
+		{f.table.CommitTime(2).Add(1), 3, 2, false},
+	} {
+		s, err := deltacore.OpenFrom(t.Context(), at, c.at, o)
+		if err != nil || s.Found != c.found || s.Version != c.version || s.Table.Version() != c.table || s.Table.Latest() != 2 {
+			t.Errorf("from %v: want %+v, got %+v, %v", c.at, c, s, err)
+		}
+	}
+	o.Store = storage.NewMemory()
+	if s, err := deltacore.OpenFrom(t.Context(), at, time.Now(), o); err == nil || s.Table != nil || !strings.Contains(err.Error(), "table ") {
+		t.Errorf("want an error that names the table, got %+v, %v", s, err)
 	}
 }

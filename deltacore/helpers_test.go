@@ -33,7 +33,7 @@ func (r *reading) scan(t *testing.T) (*deltacore.Scan, error) {
 		r.table.CopyTo(store.PutAt)
 		r.store = faulty.New(store)
 	}
-	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
+	mem := memory.NewCheckedAllocator(deltatest.Overwriting{Allocator: memory.NewGoAllocator()})
 	t.Cleanup(func() { mem.AssertSize(t, 0) })
 	r.open.Store, r.open.Allocator = r.store, mem
 	table, err := deltacore.Open(t.Context(), at, r.open)

@@ -3,6 +3,7 @@ package deltacore_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -37,6 +38,23 @@ func TestOpenFilesAreBounded(t *testing.T) {
 		if store.most() > c.most || store.open() != 0 {
 			t.Errorf("%+v: want at most %d files open, then none, got %d, then %d", c, c.most, store.most(), store.open())
 		}
+	}
+}
+
+// The largest numbers make neither more readers nor more room for files than there is work.
+func TestLargestDivisionIsRead(t *testing.T) {
+	table, store := openTable(t, manyRowGroups(), nil)
+	most, anySize := math.MaxInt, int64(0)
+	scan, err := table.Scan(t.Context(), deltacore.ScanOptions{
+		TargetPartitions: scanplan.MostPartitions, FileReadsPerPartition: most, PrefetchFilesPerPartition: &most,
+		Repartitioning: scanplan.Always, RepartitionMinSize: &anySize,
+	})
+	check(t, err)
+	if rows := len(everythingOf(t.Context(), scan).rows); rows == 0 || store.most() > scan.Files() {
+		t.Errorf("want rows of at most %d files at once, got %d of %d", scan.Files(), rows, store.most())
+	}
+	if s, err := scan.Survey(t.Context()); err != nil || s.RowGroups == 0 {
+		t.Errorf("want row groups, got %+v, %v", s, err)
 	}
 }
 

@@ -27,17 +27,22 @@ type Partition struct {
 func (p Partition) Tasks() iter.Seq[scanplan.FileTask] {
 	return func(yield func(scanplan.FileTask) bool) {
 		for _, part := range p.Parts {
-			task := p.scan.task(p.scan.first + part.File)
-			if task.Range = part.Range; !yield(task) {
+			if !yield(p.task(part)) {
 				return
 			}
 		}
 	}
 }
 
+func (p Partition) task(part scanplan.Part) scanplan.FileTask {
+	task := p.scan.task(p.scan.first + part.File)
+	task.Range = part.Range
+	return task
+}
+
 // Plan divides the work. It opens no file, and costs about 50 bytes of memory a file.
 func (s *Scan) Plan() (Plan, error) {
-	sizes := make([]int64, 0, s.files.Len()-s.first)
+	sizes := make([]int64, 0, s.Files())
 	for size := range s.sizes() {
 		sizes = append(sizes, size)
 	}
@@ -92,6 +97,12 @@ func (o ScanOptions) prefetch() int {
 		return DefaultPrefetchFilesPerPartition
 	}
 	return *o.PrefetchFilesPerPartition
+}
+
+// openAtOnce is how many files workers may have open that have some each: never more than there are.
+func (s *Scan) openAtOnce(workers, each int) int {
+	files := s.Files()
+	return max(1, min(workers*min(each, files), files))
 }
 
 // check refuses options that mean nothing.

@@ -35,11 +35,11 @@ type run struct {
 func (s *Scan) newRun() *run {
 	o, in := s.division(), s.input()
 	r := &run{Scan: s, workers: max(1, o.Partitions(in)), cut: o.Cuts(in)}
-	ahead := min(s.options.fileReads(), s.options.prefetch()+1)
+	ahead := min(s.options.fileReads()-1, s.options.prefetch()) + 1
 	if s.firstFileIsEnough() { // reading ahead would open files for nothing
 		r.workers, ahead = 1, 1
 	}
-	r.permits = make(chan struct{}, r.workers*ahead)
+	r.permits = make(chan struct{}, s.openAtOnce(r.workers, ahead))
 	return r
 }
 
@@ -94,6 +94,14 @@ type openFile struct {
 	task   *scanplan.FileTask
 	permit <-chan struct{}
 	units  atomic.Int64 // not done yet
+	held   int64        // charged while it is read
+	budget *exec.Budget
+}
+
+// hold charges what the file takes, until it is closed. As long as its first unit waits that is charged for the unit.
+func (f *openFile) hold() {
+	f.held = f.Memory()
+	f.budget.Hold(f.held)
 }
 
 // unit is what one worker reads. Who has it calls done.
@@ -110,7 +118,7 @@ func (r *run) open(ctx context.Context, task *scanplan.FileTask, emit func(unit)
 		<-r.permits
 		return r.table.annotate(damaged(err))
 	}
-	units := r.unitsOf(&openFile{File: opened, task: task, permit: r.permits})
+	units := r.unitsOf(&openFile{File: opened, task: task, permit: r.permits, budget: r.table.budget})
 	for i, u := range units {
 		if err := emit(u); err != nil {
 			for _, u := range units[i+1:] {
@@ -153,6 +161,7 @@ func (u unit) done() error {
 		return nil
 	}
 	err := u.file.Close()
+	u.file.budget.Return(u.file.held)
 	<-u.file.permit
 	return err
 }
@@ -164,6 +173,9 @@ func (r *run) read(ctx context.Context, u unit, emit func(Batch) error) (err err
 			err = r.table.annotate(closing)
 		}
 	}()
+	if u.first {
+		u.file.hold()
+	}
 	if u.last {
 		return r.readLast(ctx, u, emit)
 	}
@@ -204,22 +216,26 @@ func (r *run) readLast(ctx context.Context, u unit, emit func(Batch) error) erro
 	return hand()
 }
 
-// rows yields the batches of a unit, none of them marked as the last.
+// rows yields the batches of a unit, none of them marked as the last. It ends one batch behind the rows of the limit: that one
+// says that there are more, and nobody gets it.
 func (r *run) rows(ctx context.Context, u unit) iter.Seq2[Batch, error] {
 	return func(yield func(Batch, error) bool) {
+		before := int64(0)
 		for _, group := range u.groups {
 			for b, err := range u.file.Read(ctx, group) {
 				if err != nil {
 					yield(Batch{}, r.table.annotate(damaged(err)))
 					return
 				}
-				r.decoded.Add(b.Record.NumRows())
+				n := b.Record.NumRows()
+				r.decoded.Add(n)
 				if !yield(Batch{
 					Record: b.Record, Task: u.file.task, FirstRow: b.FirstRow, Index: b.Index,
 					RowIDs: b.RowIDs, RowCommitVersions: b.RowCommitVersions,
-				}, nil) {
+				}, nil) || r.options.Limit != nil && before >= *r.options.Limit {
 					return
 				}
+				before += n
 			}
 		}
 	}

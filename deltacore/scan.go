@@ -33,8 +33,12 @@ type ScanOptions struct {
 	RowIDs    bool               // give each row its id and commit version; the table must have row tracking on
 	Skipped   *scanplan.Skipped  // counts what Where leaves out, of several scans; nil: each has its own
 
+	// Explain is told of each file and row group that Where leaves out, by several goroutines: of files when the scan is planned,
+	// of row groups as their file is opened or read. nil: nobody is told.
+	Explain func(scanplan.Explanation)
+
 	// How the work is divided changes neither the rows nor their order.
-	TargetPartitions          int             // partitions wished for: units that are decoded at once; 0: GOMAXPROCS
+	TargetPartitions          int             // partitions wished for, up to scanplan.MostPartitions: units decoded at once; 0: GOMAXPROCS
 	Repartitioning            scanplan.Policy // when files are cut, so that their row groups are read in parallel
 	RepartitionMinSize        *int64          // bytes of all files from which they are cut; nil: 10 MiB
 	FileReadsPerPartition     int             // files open at once, a partition; 0: 3
@@ -201,11 +205,11 @@ func (s *Scan) Columns() *schema.Struct { return s.columns }
 func (s *Scan) ArrowSchema() *arrow.Schema { return s.arrow }
 
 // Files is the number of active files of the version, or of those that the commit added, that are to be read: [Scan.Skipped]
-// counts the others.
-func (s *Scan) Files() int { return s.files.Len() }
+// counts the others, but not those before From.
+func (s *Scan) Files() int { return s.files.Len() - s.first }
 
 // Bytes is the size of those files.
-func (s *Scan) Bytes() int64 { return s.files.Bytes() }
+func (s *Scan) Bytes() int64 { return s.input().Bytes }
 
 // Tasks yields the files to read, in canonical order.
 func (s *Scan) Tasks() iter.Seq[scanplan.FileTask] {

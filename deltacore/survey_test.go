@@ -2,9 +2,15 @@ package deltacore_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
+	"github.com/benthos-delta/benthos-delta/deltacore/deltatest"
+	"github.com/benthos-delta/benthos-delta/deltacore/scanplan"
 	"github.com/benthos-delta/benthos-delta/pruning"
 )
 
@@ -52,6 +58,36 @@ func TestSurveyOfSmallFilesMakesTheRequestsOfTheScan(t *testing.T) {
 	}
 }
 
+// Each row group is one task's, wherever files are cut.
+func TestSurveySharesRowGroupsOutOverTheTasks(t *testing.T) {
+	for _, policy := range []scanplan.Policy{scanplan.Off, scanplan.Always} {
+		r := reading{table: manyRowGroups()}
+		one := int64(1)
+		r.options.TargetPartitions, r.options.Repartitioning, r.options.RepartitionMinSize = 7, policy, &one
+		scan, err := r.scan(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := scan.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		survey, err := scan.Survey(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := int64(0)
+		for _, p := range plan.Partitions {
+			for i := range p.Parts {
+				got += survey.RowGroupsOf(p, i)
+			}
+		}
+		if got != survey.RowGroups {
+			t.Errorf("%s: want %d row groups over all tasks, got %d", policy, survey.RowGroups, got)
+		}
+	}
+}
+
 func TestSurveyNamesAFileThatIsGone(t *testing.T) {
 	table := manyRowGroups()
 	table.Drop(table.Active()[0].Path)
@@ -62,5 +98,37 @@ func TestSurveyNamesAFileThatIsGone(t *testing.T) {
 	}
 	if s, err := scan.Survey(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("want an error of the file, got %+v, %v", s, err)
+	}
+}
+
+// TestSkippedPartsAreExplained: files by the plan, row groups by the survey, each once and by what excludes it.
+func TestSkippedPartsAreExplained(t *testing.T) {
+	columns := deltatest.Columns("id long", "p long")
+	table := deltatest.New(columns, deltatest.Options{PartitionColumns: []string{"p"}, Parquet: deltatest.Parquet{RowGroupRows: 2}})
+	for _, from := range []int{0, 10} {
+		lines := make([]string, 6)
+		for i := range lines {
+			lines[i] = fmt.Sprintf(`{"id": %d, "p": %d}`, from+i, from)
+		}
+		table.Append(deltatest.Rows(columns, lines...))
+	}
+	r := reading{table: table}
+	var mu sync.Mutex
+	var got []string
+	r.options.Where = parsed(t, "(p = 0 OR p > 20) AND id IN (3, 17)")
+	r.options.Explain = func(e scanplan.Explanation) {
+		mu.Lock()
+		defer mu.Unlock()
+		got = append(got, fmt.Sprint(strings.HasPrefix(e.File, "p="), " ", e.RowGroup, " ", e.Reason, " ", e.Because))
+	}
+	scan, err := r.scan(t)
+	check(t, err)
+	_, err = scan.Survey(t.Context())
+	check(t, err)
+	slices.Sort(got)
+	if want := []string{
+		"true -1 partition p = 0 OR p > 20", "true 0 row_group id IN (3, 17)", "true 2 row_group id IN (3, 17)",
+	}; !slices.Equal(want, got) {
+		t.Errorf("want %q, got %q", want, got)
 	}
 }

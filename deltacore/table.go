@@ -47,11 +47,24 @@ type Table struct {
 // metadata; no data file is touched. A version by its time costs what [deltalog.Log.VersionAsOf] says instead of the hint.
 // Tables that a scan would refuse can be opened, so that they can be inspected.
 func Open(ctx context.Context, uri string, o Options) (*Table, error) {
+	return open(uri, o, func(log deltalog.Log) (*deltalog.Snapshot, error) {
+		if o.Version != nil && o.Timestamp != nil {
+			return nil, deltaerr.New(deltaerr.Config, "both a version and a timestamp are given", deltaerr.Hint("give one of them"))
+		}
+		return log.Open(ctx, deltalog.Which{Version: o.Version, Timestamp: o.Timestamp})
+	})
+}
+
+// open makes a table of the version that find finds.
+func open(uri string, o Options, find func(deltalog.Log) (*deltalog.Snapshot, error)) (*Table, error) {
 	location, err := storage.ParseURI(uri)
 	if err != nil {
 		return nil, err
 	}
-	t, err := open(ctx, location, o)
+	t, err := o.unopened(location)
+	if err == nil {
+		t.snapshot, err = find(deltalog.Log{Store: t.store, Root: location, Parquet: t.parquet, Budget: t.budget, Warn: o.Warn})
+	}
 	if deltaerr.KindOf(err) == deltaerr.NotFound && o.Store == nil && location.Scheme == storage.SchemeFile {
 		err = cmp.Or(misplaced(uri, location), err)
 	}
@@ -61,10 +74,8 @@ func Open(ctx context.Context, uri string, o Options) (*Table, error) {
 	return t, nil
 }
 
-func open(ctx context.Context, uri storage.URI, o Options) (*Table, error) {
-	if o.Version != nil && o.Timestamp != nil {
-		return nil, deltaerr.New(deltaerr.Config, "both a version and a timestamp are given", deltaerr.Hint("give one of them"))
-	}
+// unopened is a table without a version.
+func (o Options) unopened(uri storage.URI) (*Table, error) {
 	given, err := storeFor(uri, o.Store)
 	if err != nil {
 		return nil, err
@@ -73,15 +84,12 @@ func open(ctx context.Context, uri storage.URI, o Options) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := storage.NewMetered(external)
-	t := &Table{uri: uri, store: store, external: external, budget: o.Budget}
+	t := &Table{uri: uri, store: storage.NewMetered(external), external: external, budget: o.Budget}
 	t.parquet = parquetio.Options{Allocator: o.Allocator, FooterReadSize: o.FooterReadSize}
 	if t.budget == nil {
 		t.budget = exec.NewBudget(DefaultMemoryLimit)
 	}
-	log := deltalog.Log{Store: store, Root: uri, Parquet: t.parquet, Budget: t.budget, Warn: o.Warn}
-	t.snapshot, err = log.Open(ctx, deltalog.Which{Version: o.Version, Timestamp: o.Timestamp})
-	return t, err
+	return t, nil
 }
 
 func storeFor(uri storage.URI, given storage.Store) (storage.Store, error) {

@@ -22,12 +22,12 @@ func (s *Scan) bind(l *datafile.Layout) error {
 	if err != nil {
 		return badPredicate(err)
 	}
-	l.Where, l.Table, l.Skipped = bound, all, s.skipped
+	l.Where, l.Table, l.Skipped, l.Explain = bound, all, s.skipped, s.options.Explain
 	columns := scanplan.Columns{Schema: all, Partition: l.PartitionColumns, Mapping: l.Mapping}
 	if s.pruner, err = scanplan.NewPruner(bound, columns); err != nil {
 		return badPredicate(err)
 	}
-	s.pruner.Skipped = s.skipped
+	s.pruner.Skipped, s.pruner.Explain = s.skipped, s.options.Explain
 	return nil
 }
 

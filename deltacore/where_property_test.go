@@ -13,6 +13,7 @@ import (
 
 	"github.com/benthos-delta/benthos-delta/deltacore"
 	"github.com/benthos-delta/benthos-delta/deltacore/datafile"
+	"github.com/benthos-delta/benthos-delta/deltacore/deltatest"
 	"github.com/benthos-delta/benthos-delta/deltacore/scanplan"
 	"github.com/benthos-delta/benthos-delta/deltacore/storage"
 	"github.com/benthos-delta/benthos-delta/pruning"
@@ -58,7 +59,7 @@ type tally struct {
 func TestWhereGivesTheRowsOfAnExactFilter(t *testing.T) {
 	seen := tally{skipped: map[string]scanplan.SkipCount{}}
 	rapid.Check(t, func(rt *rapid.T) {
-		mem := &counted{Allocator: memory.NewGoAllocator()}
+		mem := &counted{Allocator: deltatest.Overwriting{Allocator: memory.NewGoAllocator()}}
 		table := drawRandomTable(rt)
 		c := newComparison(rt, table, mem)
 		c.seen = &seen

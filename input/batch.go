@@ -105,7 +105,8 @@ func (b *batch) message(ctx context.Context, i int) *service.Message {
 
 // failedMessages says which messages of a delivery an error rejects; none may be left. all is true when it does not say. A
 // message counts as delivered only if the error reports on it and calls it delivered: one that it does not mention may have
-// been filtered, but also merged into a message that failed.
+// been filtered, but also merged into a message that failed. A failed message that says not where it comes from, as one that
+// a processor has made, may come from any.
 func failedMessages(d *delivery, err error) (failed []int, all bool) {
 	var partial *service.BatchError
 	if !errors.As(err, &partial) || partial.IndexedErrors() == 0 {
@@ -116,12 +117,18 @@ func failedMessages(d *delivery, err error) (failed []int, all bool) {
 	//lint:ignore SA1019 the index is what is unreliable about it, and is not used: the context says which message it is
 	partial.WalkMessages(func(_ int, m *service.Message, err error) bool {
 		o, ok := m.Context().Value(originKey{}).(*origin)
-		if ok && o.delivery == d {
+		switch {
+		case !ok:
+			all = all || err != nil
+		case o.delivery == d:
 			delivered[o.message] = true
 			refused[o.message] = refused[o.message] || err != nil
 		}
 		return true
 	})
+	if all {
+		return nil, true
+	}
 	for _, i := range numbersOf(d) {
 		if !delivered[i] || refused[i] {
 			failed = append(failed, i)

@@ -2,6 +2,7 @@ package input
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"runtime"
 	"sync/atomic"
@@ -15,33 +16,38 @@ import (
 
 // connection is one reading of the table, from Connect until everything is resolved or the input closes.
 type connection struct {
-	source  feed.Source
-	tracker *ack.Tracker[*batch]
-	pump    *pump
-	looks   *looks      // nil: nothing is followed
-	resumed bool        // it goes on behind a stored position
-	begun   bool        // its start is stored; for the pump's goroutine
-	again   atomic.Bool // its end is not that of the input: it is to connect again
-	anew    atomic.Bool // and begin as if nothing had been read
+	source   feed.Source
+	tracker  *ack.Tracker[*batch]
+	handover *handover
+	pump     *pump
+	looks    *looks                 // nil: nothing is followed
+	release  func() <-chan struct{} // closes the source, once, beside the caller; closed when that is done
+	resumed  bool                   // it goes on behind a stored position
+	since    time.Time              // when it was opened
+	begun    bool                   // its start was told, and is stored; for the pump's goroutine
+	again    atomic.Bool            // its end is not that of the input: it is to connect again
+	anew     atomic.Bool            // and begin as if nothing had been read
 }
 
 // begin opens the table where the stored position says, else at the start, and begins to read ahead.
 func (in *Input) begin(ctx context.Context) (*connection, error) {
-	stored, err := in.positions.load(ctx)
+	stored, err := in.resumeFrom(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if in.rest.behind != nil { // nearer than what is stored
-		stored = in.rest.behind
-	}
-	c := &connection{resumed: stored != nil}
-	if c.source, err = in.openBehind(ctx, stored); err != nil && in.positions.resets(err, stored) {
+	c := &connection{resumed: stored != nil, since: time.Now()}
+	if c.source, err = in.openBehind(ctx, stored); err != nil && in.resets(err, stored) {
 		c.resumed, in.rest.behind = false, nil
 		c.source, err = in.openBehind(ctx, nil)
 	}
-	if err != nil || ctx.Err() != nil {
+	if err != nil {
 		return c, err
 	}
+	c.release = closerOf(c.source)
+	if ctx.Err() != nil {
+		return c, ctx.Err()
+	}
+	c.handover = newHandover(lagOf(c.source))
 	in.metrics.opened()
 	in.metrics.divided(in.target.Target)
 	in.log.Debugf("Reading %s in %s", in.convert.table, in.target)
@@ -56,16 +62,25 @@ func (in *Input) begin(ctx context.Context) (*connection, error) {
 	return c, nil
 }
 
+// resumeFrom is the position behind which a connection goes on; nil: it begins at the start. Where the last connection came to
+// is nearer than what is stored, and was loaded before it.
+func (in *Input) resumeFrom(ctx context.Context) (*feed.Position, error) {
+	if behind := in.rest.behind; behind != nil {
+		in.log.Infof("Going on behind %s", inWords(*behind))
+		return behind, nil
+	}
+	return in.positions.load(ctx)
+}
+
 // openBehind opens the source behind a position, or at the start.
 func (in *Input) openBehind(ctx context.Context, stored *feed.Position) (feed.Source, error) {
 	conf := in.open
 	conf.Resume = stored
+	conf.OtherColumns = stored != nil && in.rest.behind == nil && in.positions != nil && in.positions.otherColumns
 	source, err := in.deps.Open(ctx, conf)
 	if err != nil && stored != nil {
-		if isLost(err) && in.config.Follows() {
-			in.losses.tell(lostVersions(err, *stored))
-		}
-		err = in.positions.unresumable(err, *stored)
+		in.tellLost(err)
+		err = unresumable(err, *stored)
 	}
 	return source, err
 }
@@ -84,8 +99,22 @@ func (in *Input) read(ctx context.Context, c *connection) iter.Seq2[*batch, erro
 		grouper := in.convert.grouper(c.source)
 		grouper.told = func(ctx context.Context, e feed.Event) error { return in.told(ctx, c, e) }
 		grouper.patience = newPatience(retryFor(in.config), in.retrying)
-		return exec.Ordered(ctx, grouper.groups(ctx), o, in.convert.convert)
+		return exec.Ordered(ctx, c.noted(grouper.groups(ctx)), o, in.convert.convert)
 	})
+}
+
+// noted tells the handover of each group.
+func (c *connection) noted(groups iter.Seq2[group, error]) iter.Seq2[group, error] {
+	return func(yield func(group, error) bool) {
+		for g, err := range groups {
+			if err == nil {
+				c.handover.read(g, lagOf(c.source))
+			}
+			if !yield(g, err) {
+				return
+			}
+		}
+	}
 }
 
 // told receives the events that are no rows, ahead of the rows that are being encoded. What is wrong with the columns is
@@ -102,7 +131,7 @@ func (in *Input) told(ctx context.Context, c *connection, event feed.Event) erro
 		_, err := in.convert.formOf(e.Now)
 		return deltaerr.Annotate(err, deltaerr.Table(in.convert.table), deltaerr.Version(e.Version))
 	case feed.CaughtUp:
-		in.caughtUp(c, e)
+		in.progressed(c, c.handover.reached(e))
 	}
 	return nil
 }
@@ -120,20 +149,23 @@ func (in *Input) skipped(e feed.Skipped) {
 	}
 }
 
-func (in *Input) caughtUp(c *connection, e feed.CaughtUp) {
+// progressed tells how far the engine has come; e is that it has caught up, nil where it has not.
+func (in *Input) progressed(c *connection, e *feed.CaughtUp) {
 	if !in.config.Follows() {
 		return
 	}
-	in.metrics.lag(lagOf(c.source))
-	in.log.Infof("Caught up with version %d of %s; the latest is %d", e.Version, in.convert.table, e.Latest)
+	in.metrics.lag(c.lag())
+	if e != nil {
+		in.log.Infof("Caught up with version %d of %s; the latest is %d", e.Version, in.convert.table, e.Latest)
+	}
 }
 
 func (in *Input) planned(ctx context.Context, c *connection, e feed.Planned) error {
-	lag := lagOf(c.source)
+	lag := c.lag()
 	if in.config.Follows() {
 		in.metrics.lag(lag)
-		if lag.Version >= 0 {
-			in.metrics.version.Set(lag.Version, in.metrics.table)
+		if !c.begun && lag.Version >= 0 && (e.Position.Done || e.Position.Phase == feed.PhaseTail) {
+			in.metrics.version.Set(lag.Version, in.metrics.table) // handed out before
 		}
 	}
 	switch at := e.Position; {
@@ -153,8 +185,8 @@ func (in *Input) planned(ctx context.Context, c *connection, e feed.Planned) err
 		if err := in.positions.begin(ctx, e.Position); err != nil {
 			return err
 		}
-		c.begun = true
 	}
+	c.begun = true
 	c.tracker.Start(e.Position)
 	return nil
 }
@@ -164,47 +196,83 @@ func (in *Input) retrying(err error, wait time.Duration) {
 	in.log.Warnf("%v; trying again in %s", err, wait.Round(time.Millisecond))
 }
 
-// readFailed takes the error that ended the reading. A file that is gone may be gone because the stored position is old.
+// readFailed takes the error that ended the reading. A file that is gone may be gone because the stored position is old. An input
+// that has begun anew, or for the first time, rests before it does so again.
 func (in *Input) readFailed(c *connection, err error) {
-	if position, _ := c.tracker.Position(); isLost(err) && in.config.Follows() {
-		in.losses.tell(lostVersions(err, position))
+	if in.stopping.Err() != nil { // it may be an error because of that
+		return
 	}
-	if c.resumed && isLost(err) {
-		position, _ := c.tracker.Position()
-		err = in.positions.unresumable(err, position)
-		if in.positions.resets(err, &position) {
-			in.positions.forget()
-			c.anew.Store(true)
-			c.again.Store(true)
-			return
-		}
+	if isTakenBack(err) && in.config.Follows() {
+		in.connectAgain(c, err)
+		return
 	}
-	c.again.Store(!in.hopeless(err))
+	in.tellLost(err)
+	position, _ := c.tracker.Position()
+	missing, isMissing := missingFile(err)
+	if c.resumed {
+		err = unresumable(err, position)
+	}
+	if !c.resumed && in.config.Bounded() || !in.resets(err, &position) {
+		c.again.Store(!in.hopeless(err))
+		return
+	}
+	if !c.resumed {
+		in.rest.failed(err)
+	}
+	if isMissing && in.config.Follows() {
+		in.losses.tell(missing)
+	}
+	in.positions.forget()
+	c.anew.Store(true)
+	c.again.Store(true)
 }
+
+// connectAgain goes on behind what was delivered, soon: whether anything is lost with a table that was taken back is known from
+// there alone, since what was read ahead need not have been handed out.
+func (in *Input) connectAgain(c *connection, err error) {
+	c.again.Store(true)
+	if time.Since(c.since) < quickEnd && !in.config.Bounded() {
+		in.hopeless(err)
+		return
+	}
+	in.log.Warnf("%v; connecting again", err)
+}
+
+const quickEnd = time.Second // of a connection: the next one waits
 
 func (c *connection) inFlight() int64 {
 	rows, _ := c.tracker.InFlight()
 	return rows
 }
 
-// close stops reading and waits until nothing of it is left running. Acknowledgements may still come.
+// lag is how far the engine is behind the table.
+func (c *connection) lag() feed.Lag { return c.handover.lag(lagOf(c.source)) }
+
+func lagOf(source feed.Source) feed.Lag {
+	b, ok := source.(feed.Behind)
+	if !ok {
+		return feed.Lag{}
+	}
+	return b.Lag()
+}
+
+// stop makes everything end, and waits for nothing.
+func (c *connection) stop() {
+	if c != nil && c.pump != nil {
+		c.pump.cancel()
+	}
+	if c != nil && c.looks != nil {
+		c.looks.cancel()
+	}
+}
+
+// close stops reading and waits, as long as ctx allows, until nothing of it is left running: its error says what is. That is
+// let go when it ends. Acknowledgements may still come.
 func (c *connection) close(ctx context.Context) error {
-	if c == nil {
+	if c == nil || c.release == nil {
 		return nil
 	}
-	if c.pump != nil {
-		c.pump.cancel() // also where ctx has ended
-	}
-	if err := c.looks.close(ctx); err != nil {
-		return err
-	}
-	if c.pump != nil {
-		if err := c.pump.close(ctx); err != nil {
-			return err
-		}
-	}
-	if c.source == nil {
-		return nil
-	}
-	return c.source.Close()
+	c.stop()
+	gone := c.release()
+	return errors.Join(c.looks.close(ctx), c.pump.close(ctx), joined(ctx, gone, "the source of the table"))
 }

@@ -35,8 +35,9 @@ func (in *Input) ackFunc(read context.Context, c *connection, d *delivery) servi
 func (in *Input) rejected(d *delivery, o ack.Outcome, err error) {
 	switch {
 	case o.Dropped > 0:
-		in.log.Errorf("Dropped %d rejected rows at or before %s: %v", o.Dropped, d.Payload.position, err)
+		in.log.Errorf("Dropped %d rejected rows at or before %s: %v", o.Dropped, inWords(d.Payload.position), err)
 	case d.Attempt >= 4 && d.Attempt&(d.Attempt-1) == 0: // 4, 8, 16, …
-		in.log.Warnf("%d rows at or before %s were rejected %d times: %v", o.Rejected, d.Payload.position, d.Attempt, err)
+		at := inWords(d.Payload.position)
+		in.log.Warnf("%d rows at or before %s were rejected %d times: %v", o.Rejected, at, d.Attempt, err)
 	}
 }

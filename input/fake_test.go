@@ -71,7 +71,7 @@ func newFakeTable() *fakeTable { return &fakeTable{columns: twoColumns, mem: mem
 
 func (f *fakeTable) position() feed.Position {
 	return feed.Position{
-		TableID: "t", Version: 3, Phase: feed.PhaseSnapshot, Row: f.row - 1,
+		TableID: "t", Version: 3, Phase: feed.PhaseSnapshot, Part: feed.PartAdd, Row: f.row - 1,
 		File: scanplan.Key{ModificationTime: 1, Path: fmt.Sprintf("f%03d", f.files)},
 	}
 }

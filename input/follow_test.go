@@ -229,21 +229,20 @@ func TestErrorOfAnEndlessRunDoesNotEndIt(t *testing.T) {
 	g.Overwrite(deltatest.Rows(idColumn, `{"id":9}`))
 	g.publish()
 	g.append(1)
-	for _, until := range []string{"forever", "caught_up"} {
-		out := &sink{}
+	for _, end := range []string{"forever", "caught_up"} {
+		out, log := &sink{}, &logged{}
 		p := buildPipeline(t, nil, out, pipelineOptions{
-			config: "uri: " + g.dir + "\nmode: append\nstart_version: 0\nuntil: " + until, open: feed.Open,
+			config: "uri: " + g.dir + "\nmode: append\nstart_version: 0\nuntil: " + end, open: feed.Open, log: log,
 		})
-		if until == "forever" {
+		if end == "forever" {
 			stop := p.started()
-			out.count(t, 3)
-			time.Sleep(50 * time.Millisecond)
+			until(t, "another attempt promised", func() bool { return len(log.with("trying again in 30s")) > 0 })
 			stop()
 		} else {
 			p.run()
 		}
-		if want := until == "caught_up"; want != (len(p.failed) == 1) || len(out.accepted) != 3 {
-			t.Errorf("%s: want a failure: %v, got %v, and %q", until, want, p.failed, out.accepted)
+		if want := end == "caught_up"; want != (len(p.failed) == 1) || len(out.accepted) != 3 {
+			t.Errorf("%s: want a failure: %v, got %v, and %q", end, want, p.failed, out.accepted)
 		}
 	}
 }

@@ -6,8 +6,10 @@ package input
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +20,7 @@ import (
 	configspec "github.com/benthos-delta/benthos-delta/config_spec"
 	"github.com/benthos-delta/benthos-delta/deltacore"
 	"github.com/benthos-delta/benthos-delta/deltacore/exec"
+	"github.com/benthos-delta/benthos-delta/deltacore/recycle"
 	"github.com/benthos-delta/benthos-delta/deltacore/scanplan"
 	"github.com/benthos-delta/benthos-delta/deltacore/storage"
 	"github.com/benthos-delta/benthos-delta/input/feed"
@@ -36,7 +39,7 @@ type Deps struct {
 	Unfinished func(table string, rows int64)
 	// Budget bounds the bytes decoded or encoded but not yet handed out; nil: the one that all inputs of the process share.
 	Budget *exec.Budget
-	// Allocator gives Arrow memory; nil: memory.DefaultAllocator.
+	// Allocator gives Arrow memory; nil: the one that all inputs of the process share.
 	Allocator memory.Allocator
 }
 
@@ -112,7 +115,7 @@ func (in *Input) complete(d Deps) Deps {
 		d.Unfinished = func(string, int64) {}
 	}
 	if d.Allocator == nil {
-		d.Allocator = memory.DefaultAllocator
+		d.Allocator = &recycled
 	}
 	if d.Budget == nil {
 		var limit int64
@@ -146,6 +149,9 @@ func followOf(c configspec.Config) feed.Follow {
 
 // decodedRows is the size of the records that are asked for. Larger ones than this are not faster.
 func decodedRows(c configspec.Config) int64 { return min(rowLimit(c), 65536) }
+
+// recycled is the memory of all inputs in this process that were given none: nothing that leaves an input points into it.
+var recycled recycle.Allocator
 
 // shared is the budget of all inputs in this process that were given none. The first input's limit holds.
 var shared struct {
@@ -205,7 +211,7 @@ func (in *Input) Connect(ctx context.Context) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return errors.Join(ctx.Err(), c.close(context.WithoutCancel(ctx)))
+			return errors.Join(ctx.Err(), in.abandoned(c)) //nolint:contextcheck // which has ended
 		case err == nil:
 			in.connect.reset()
 			in.connected(c)
@@ -215,6 +221,13 @@ func (in *Input) Connect(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// abandoned closes a connection that nobody will use.
+func (in *Input) abandoned(c *connection) error {
+	ctx, cancel := context.WithTimeout(context.Background(), longestClose)
+	defer cancel()
+	return c.close(ctx)
 }
 
 // connectFailed returns what the engine is to be told; nil: nothing, it is tried again after a rest.
@@ -266,8 +279,8 @@ func (in *Input) ReadBatch(ctx context.Context) (service.MessageBatch, service.A
 		}
 		in.recovered()
 		in.metrics.handedOver(d, c.inFlight())
-		if c.looks != nil {
-			in.metrics.lag(lagOf(c.source))
+		if d.Attempt <= 1 {
+			in.progressed(c, c.handover.handed(d.Payload.position))
 		}
 		if d.Payload.Messages() > 0 {
 			return messagesOf(d), in.ackFunc(ctx, c, d), nil //nolint:contextcheck // messages outlive the read
@@ -292,29 +305,50 @@ func (in *Input) ended(ctx context.Context, c *connection) error {
 	return service.ErrNotConnected
 }
 
-// Close stops reading, stores the position and waits until nothing is left running. The engine calls it when no
-// acknowledgement is outstanding any more, unless it was made to stop at once.
+// longestClose is how long Close waits for what is left running. The engine sets no limit itself.
+const longestClose = 10 * time.Second
+
+// Close stops reading, stores the position and waits until nothing is left running, for 10 s at most: its error says what is.
+// The engine calls it when no acknowledgement is outstanding any more, unless it was made to stop at once.
 func (in *Input) Close(ctx context.Context) error {
 	in.stop()
-	err := in.letGo(ctx)
-	if unstored := in.positions.close(ctx); unstored != nil {
+	in.connection().stop()
+	if unstored := in.positions.close(ctx); unstored != nil { // first: a read that hangs must not hold it up
 		in.log.Warnf("Rows behind the stored position will be delivered again: %v", unstored)
+	}
+	ctx, cancel := context.WithTimeout(ctx, longestClose)
+	defer cancel()
+	err := in.letGo(ctx)
+	if err != nil {
+		in.log.Warnf("Closed while something is left running: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return err
 }
 
 // letGo ends what runs and waits for it, as long as ctx allows.
 func (in *Input) letGo(ctx context.Context) error {
-	if err := in.enter(ctx); err != nil {
-		return err
+	return errors.Join(in.disconnect(ctx), in.closeChild(ctx))
+}
+
+// disconnect ends the connection, after Connect where that is at work.
+func (in *Input) disconnect(ctx context.Context) error {
+	if in.enter(ctx) != nil {
+		in.closed(nil)
+		return fmt.Errorf("the opening of the table does not come to an end: %w", ctx.Err())
 	}
 	defer in.leave()
 	in.closed(in.connection())
-	err := in.connection().close(ctx)
-	if in.child != nil {
-		err = errors.Join(err, in.child.Close(ctx))
+	return in.connection().close(ctx)
+}
+
+func (in *Input) closeChild(ctx context.Context) error {
+	if in.child == nil {
+		return nil
 	}
-	return err
+	if err := in.child.Close(ctx); err != nil {
+		return fmt.Errorf("trigger.input does not come to an end: %w", err)
+	}
+	return nil
 }
 
 // closed tells once if the end was not reached. Where everything is resolved the engine need not have come back for it.

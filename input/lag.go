@@ -44,9 +44,25 @@ func describeLag(l feed.Lag, now time.Time) string {
 	return text
 }
 
+// inWords says what a position is behind.
+func inWords(p feed.Position) string {
+	at := fmt.Sprintf("version %d", p.Version)
+	switch {
+	case p.Done:
+		return at + ", done"
+	case p.File.Path == "":
+		return at + ", its beginning"
+	case p.FileDone:
+		return at + ", file " + p.File.Path + ", done"
+	case p.Row < 0:
+		return at + ", file " + p.File.Path + ", its beginning"
+	}
+	return fmt.Sprintf("%s, file %s, row %d", at, p.File.Path, p.Row)
+}
+
 // report tells the log, now and then, how far an input has come: also one that is idle.
 func (in *Input) report(c *connection, r *reports) {
-	lag, now := lagOf(c.source), time.Now()
+	lag, now := c.lag(), time.Now()
 	if !r.due(lag.Versions() > 0, now) {
 		return
 	}
@@ -55,5 +71,5 @@ func (in *Input) report(c *connection, r *reports) {
 		in.log.Infof("Following %s: %s", in.convert.table, describeLag(lag, now))
 		return
 	}
-	in.log.Infof("Following %s: %s; delivered up to %s", in.convert.table, describeLag(lag, now), at)
+	in.log.Infof("Following %s: %s; delivered up to %s", in.convert.table, describeLag(lag, now), inWords(at))
 }

@@ -53,8 +53,8 @@ func latencies(t *testing.T, g *growing, a *arrivals, commits int, committed fun
 	return out
 }
 
+// TestNewCommitIsAtTheOutputWithinTheInterval is not parallel to others, as the next one is not: they measure.
 func TestNewCommitIsAtTheOutputWithinTheInterval(t *testing.T) {
-	t.Parallel()
 	const interval = 250 * time.Millisecond
 	g, a := newGrowing(t), newArrivals()
 	p := buildPipeline(t, nil, &a.sink, g.following("mode: append\ntrigger: { interval: "+interval.String()+" }"))
@@ -69,7 +69,6 @@ func TestNewCommitIsAtTheOutputWithinTheInterval(t *testing.T) {
 }
 
 func TestEventBringsANewCommitToTheOutputAtOnce(t *testing.T) {
-	t.Parallel()
 	g, a, e := newGrowing(t), newArrivals(), newEvents(20)
 	p := buildPipeline(t, nil, &a.sink, e.options(g.following(onlyEvents)))
 	stop := p.started()

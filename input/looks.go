@@ -2,6 +2,7 @@ package input
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/benthosdev/benthos/v4/public/service"
@@ -28,7 +29,7 @@ func (in *Input) startLooks(ctx context.Context, c *connection) *looks {
 	o := trigger.Options{Interval: in.config.Trigger.Interval, Events: in.child != nil}
 	var told reports
 	l.trigger = trigger.Start(ctx, o, func(ctx context.Context) error {
-		err := in.look(ctx, c.source)
+		err := in.look(ctx, c)
 		in.report(c, &told)
 		return err
 	})
@@ -59,26 +60,21 @@ func (in *Input) readChild(ctx context.Context, t *trigger.Trigger) {
 			return
 		}
 		if len(batch) > 0 {
-			t.Signal(ctx, answered(answer)) //nolint:contextcheck // an answer outlives the connection
+			t.Signal(ctx, answered(answer))
 		}
 	}
 }
 
-// longestAnswer is how long an answer to the child input may take; it holds up the next look.
-const longestAnswer = 5 * time.Second
-
 func answered(answer service.AckFunc) trigger.Event {
-	return func(err error) {
-		ctx, cancel := context.WithTimeout(context.Background(), longestAnswer)
-		defer cancel()
+	return func(ctx context.Context, err error) {
 		_ = answer(ctx, err) // nothing can be done about it: the next message causes a look as well
 	}
 }
 
 // look looks once.
-func (in *Input) look(ctx context.Context, source feed.Source) error {
-	began, before := time.Now(), lagOf(source).Latest
-	err := source.Refresh(ctx)
+func (in *Input) look(ctx context.Context, c *connection) error {
+	began, before := time.Now(), c.lag().Latest
+	err := c.source.Refresh(ctx)
 	if ctx.Err() != nil {
 		return err
 	}
@@ -87,20 +83,12 @@ func (in *Input) look(ctx context.Context, source feed.Source) error {
 	case err != nil:
 		result = "failed"
 		in.log.Warnf("Looking for a new version: %v", err)
-	case lagOf(source).Latest > before:
+	case c.lag().Latest > before:
 		result = "new"
 	}
 	in.metrics.looked(result, time.Since(began))
-	in.metrics.lag(lagOf(source))
+	in.metrics.lag(c.lag())
 	return err
-}
-
-func lagOf(source feed.Source) feed.Lag {
-	b, ok := source.(feed.Behind)
-	if !ok {
-		return feed.Lag{}
-	}
-	return b.Lag()
 }
 
 // close stops looking and waits, as long as ctx allows, until nothing is left running.
@@ -109,13 +97,8 @@ func (l *looks) close(ctx context.Context) error {
 		return nil
 	}
 	l.cancel()
-	if err := l.trigger.Close(ctx); err != nil {
-		return err
-	}
-	select {
-	case <-l.reader:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return errors.Join(
+		joined(ctx, l.trigger.Done(), "a look for a new version"),
+		joined(ctx, l.reader, "the reading of trigger.input"),
+	)
 }

@@ -101,7 +101,7 @@ func (m *metrics) looked(result string, took time.Duration) {
 	m.refreshing.SetFloat64(took.Seconds(), m.table)
 }
 
-// lag notes how far the source is behind.
+// lag notes how far the engine is behind.
 func (m *metrics) lag(l feed.Lag) {
 	m.latest.Set(l.Latest, m.table)
 	m.behind.Set(l.Versions(), m.table)
@@ -113,15 +113,15 @@ func (m *metrics) lag(l feed.Lag) {
 // retried notes a failure that is waited out.
 func (m *metrics) retried() { m.retries.Incr(1, m.table) }
 
-// handedOver notes a delivery. Rows count once, however often they are delivered.
+// handedOver notes a delivery. Rows and versions count once, however often they are delivered.
 func (m *metrics) handedOver(d *delivery, inFlight int64) {
 	if d.Attempt <= 1 {
 		rows, _ := d.Payload.Tail(0)
 		m.rows.Incr(rows, m.table)
 		m.files.Incr(d.Payload.files, m.table)
-	}
-	if d.Payload.position.Done {
-		m.version.Set(d.Payload.position.Version, m.table)
+		if d.Payload.position.Done {
+			m.version.Set(d.Payload.position.Version, m.table)
+		}
 	}
 	m.buffered.Set(m.budget.InUse(), m.table)
 	m.inFlight.Set(inFlight, m.table)

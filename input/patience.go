@@ -66,7 +66,15 @@ func (p *patience) wait(ctx context.Context, err error) error {
 		return p.exhausted(err)
 	}
 	p.failed(err, wait)
-	timer := time.NewTimer(wait)
+	return sleep(ctx, wait)
+}
+
+// sleep waits for some time, unless ctx ends before: that is its error.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

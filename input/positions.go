@@ -2,8 +2,10 @@ package input
 
 import (
 	"context"
-	"fmt"
+	"strings"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/benthosdev/benthos/v4/public/service"
 
@@ -20,9 +22,15 @@ type positions struct {
 	log       *service.Logger
 	metrics   *metrics
 	writer    *ack.Writer
-	release   func()                              // gives the key free; nil: it was not claimed
 	forgotten atomic.Bool                         // what is stored does not count any more
 	tracker   atomic.Pointer[ack.Tracker[*batch]] // of the connection; nil: there was none
+	trouble   complaint                           // about the cache
+
+	otherColumns bool // the position that was loaded is one of other columns; for the engine's goroutine
+
+	mu      sync.Mutex
+	release func() // gives the key free; nil: it was not claimed
+	closed  bool
 }
 
 // newPositions returns nil where the configuration names no cache.
@@ -39,7 +47,9 @@ func newPositions(config configspec.Config, res *service.Resources, m *metrics) 
 		return nil, err
 	}
 	p := &positions{config: config, key: key, log: res.Logger(), metrics: m}
-	p.writer = ack.NewWriter(ack.NewStore(cache, key, p.warn), ack.WriterOptions{
+	store := ack.NewStore(cache, key, p.warn)
+	store.Reads(readingOf(config))
+	p.writer = ack.NewWriter(store, ack.WriterOptions{
 		Interval: config.Checkpoint.Interval,
 		Saved:    p.saved,
 		Failed:   p.failed,
@@ -50,6 +60,7 @@ func newPositions(config configspec.Config, res *service.Resources, m *metrics) 
 func (p *positions) warn(msg string) { p.log.Warn(msg) }
 
 func (p *positions) saved(at feed.Position) {
+	p.trouble.over()
 	p.metrics.checkpoint.Set(at.Version, p.metrics.table)
 	if t := p.tracker.Load(); t != nil {
 		t.Stored(at)
@@ -57,7 +68,9 @@ func (p *positions) saved(at feed.Position) {
 }
 
 func (p *positions) failed(err error) {
-	p.warn(err.Error())
+	if p.trouble.say(err.Error(), time.Now()) {
+		p.warn(err.Error())
+	}
 	if t := p.tracker.Load(); t != nil {
 		t.Failing()
 	}
@@ -81,13 +94,14 @@ func (p *positions) load(ctx context.Context) (*feed.Position, error) {
 	if err := p.claim(); err != nil {
 		return nil, err
 	}
-	stored, found, err := p.writer.Load(ctx)
+	record, found, err := p.writer.Load(ctx)
 	switch {
-	case err != nil && p.resets(err, nil):
+	case err != nil && resets(p.config, p.log, err, nil):
 		return nil, nil
 	case err != nil || !found:
 		return nil, err
 	}
+	stored := record.Position
 	p.saved(stored)
 	switch {
 	case stored.Phase == feed.PhaseSnapshot && stored.Done && !p.config.Follows():
@@ -97,48 +111,49 @@ func (p *positions) load(ctx context.Context) (*feed.Position, error) {
 		p.log.Infof("%s.limit is set: reading anew", configspec.Component)
 		return nil, nil
 	}
-	p.log.Infof("Resuming behind %s", stored)
+	p.log.Infof("Resuming behind %s", inWords(stored))
+	p.noticeReading(record.Reading)
+	p.noticeStart(stored)
 	return &stored, nil
 }
 
+// noticeStart tells which fields do not count because a position is stored.
+func (p *positions) noticeStart(stored feed.Position) {
+	var ignored []string
+	c, waits := p.config.Follow, stored.Phase == feed.PhaseTail && stored.SchemaHash == "" // no commit was read
+	if c.StartVersion != nil {
+		ignored = append(ignored, configspec.Component+".start_version")
+	}
+	if c.StartTimestamp != nil && !waits {
+		ignored = append(ignored, configspec.Component+".start_timestamp")
+	}
+	if p.config.Follows() && !c.StreamSnapshot {
+		ignored = append(ignored, configspec.Component+".stream_snapshot")
+	}
+	if len(ignored) > 0 {
+		p.log.Infof("Ignored, because a position is stored under the key %s: %s", p.key, strings.Join(ignored, ", "))
+	}
+}
+
+// claim takes the key, until close.
 func (p *positions) claim() (err error) {
-	if p.release == nil {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.closed:
+		return context.Canceled
+	case p.release == nil:
 		p.release, err = claimKey(p.config.Checkpoint.Cache, p.key)
 	}
 	return err
 }
 
-// unresumable tells what an error of going on behind a stored position means.
-func (p *positions) unresumable(err error, stored feed.Position) error {
-	switch deltaerr.KindOf(err) {
-	case deltaerr.NotFound:
-		err = deltaerr.New(deltaerr.Unresumable, "what is behind the stored position is not there any more",
-			deltaerr.Phase("resuming from %s", stored), deltaerr.Cause(err))
-	case deltaerr.Unresumable, deltaerr.Replaced:
-	default:
-		return err
-	}
-	return deltaerr.Annotate(err, deltaerr.Hint("begin anew with %s.on_unresumable_position: reset", configspec.Component))
-}
-
-// resets says whether the run begins anew after an error, and logs what is lost with that. stored is the position that
-// cannot be continued from; nil: it could not be read.
-func (p *positions) resets(err error, stored *feed.Position) bool {
-	kind := deltaerr.KindOf(err)
-	if p == nil || p.config.Checkpoint.OnUnresumable != "reset" || kind != deltaerr.Unresumable && kind != deltaerr.Replaced {
-		return false
-	}
-	lost := "which rows are lost or come again is not known"
-	if stored != nil {
-		lost = fmt.Sprintf("lost is what version %d of table %s has behind that position and the version read next has not",
-			stored.Version, stored.TableID)
-	}
-	p.log.Warnf("Beginning anew: %v; %s", err, lost)
-	return true
-}
-
 // forget makes the next load begin anew.
-func (p *positions) forget() { p.forgotten.Store(true) }
+func (p *positions) forget() {
+	if p != nil {
+		p.forgotten.Store(true)
+	}
+}
 
 // begin stores where a run begins, before its first row. It tries as long as a transient failure may take.
 func (p *positions) begin(ctx context.Context, at feed.Position) error {
@@ -167,6 +182,9 @@ func (p *positions) close(ctx context.Context) error {
 		return nil
 	}
 	err := p.writer.Close(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
 	if p.release != nil {
 		p.release()
 	}

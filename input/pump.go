@@ -2,6 +2,7 @@ package input
 
 import (
 	"context"
+	"fmt"
 	"iter"
 
 	"github.com/benthos-delta/benthos-delta/input/ack"
@@ -44,11 +45,24 @@ func startPump(ctx context.Context, read func(context.Context) iter.Seq2[*batch,
 
 // close stops reading and waits, as long as ctx allows, until nothing is left running.
 func (p *pump) close(ctx context.Context) error {
+	if p == nil {
+		return nil
+	}
 	p.cancel()
+	return joined(ctx, p.done, "a read of the table")
+}
+
+// joined waits, as long as ctx allows, until something has ended. Its error says what has not.
+func joined(ctx context.Context, done <-chan struct{}, what string) error {
 	select {
-	case <-p.done:
+	case <-done: // asked first: where nothing is left the end of ctx does not matter
+		return nil
+	default:
+	}
+	select {
+	case <-done:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return fmt.Errorf("%s does not come to an end: %w", what, ctx.Err())
 	}
 }

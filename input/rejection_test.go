@@ -88,6 +88,60 @@ func TestRejectionOfMergedMessagesLosesNothing(t *testing.T) {
 	p.wantDone()
 }
 
+// TestRefusalOfAMessageFromNowhereSendsTheBatchAgain: a processor made it of some row, and does not say which.
+func TestRefusalOfAMessageFromNowhereSendsTheBatchAgain(t *testing.T) {
+	refused, derived := 0, 0
+	out := &sink{write: func(_ context.Context, batch service.MessageBatch) error {
+		batch = append(batch.Copy(), service.NewMessage([]byte("derived")))
+		return batch.WalkWithBatchedErrors(func(_ int, m *service.Message) error {
+			switch {
+			case string(bytesOf(t, m)) != "derived":
+			case refused == 0:
+				refused++
+				return errors.New("no")
+			default:
+				derived++
+			}
+			return nil
+		})
+	}}
+	p := newPipeline(t, newFakeTable().rows(3, true).done(), out, pipelineOptions{})
+	p.run()
+	if refused != 1 || derived != 1 {
+		t.Errorf("want what was refused sent again, got %d refusals and %d deliveries", refused, derived)
+	}
+	p.wantRows(lines(0, 3))
+	p.wantDone()
+}
+
+// TestRefusalOfARowOfAnotherBatchIsNoneOfThisOne where outputs join batches.
+func TestRefusalOfARowOfAnotherBatchIsNoneOfThisOne(t *testing.T) {
+	deliveryOf := func() *delivery { return &delivery{Payload: &batch{body: chunk{content: []byte("x"), rows: 1}}} }
+	ours, other, no := deliveryOf(), deliveryOf(), errors.New("no")
+	message := func(d *delivery) *service.Message {
+		return service.NewMessage(nil).WithContext(&origin{context.Background(), d, 0})
+	}
+	nowhere := service.NewMessage(nil)
+	for name, tt := range map[string]struct {
+		batch  service.MessageBatch // the last one is refused
+		failed []int
+		all    bool
+	}{
+		"of another batch": {service.MessageBatch{message(ours), message(other)}, nil, false},
+		"of this one":      {service.MessageBatch{message(other), message(ours)}, []int{0}, false},
+		"from nowhere":     {service.MessageBatch{message(ours), nowhere}, nil, true},
+	} {
+		failed, all := failedMessages(ours, service.NewBatchError(tt.batch, no).Failed(len(tt.batch)-1, no))
+		if !slices.Equal(tt.failed, failed) || tt.all != all {
+			t.Errorf("%s: want %v, %v, got %v, %v", name, tt.failed, tt.all, failed, all)
+		}
+	}
+	partly := service.NewBatchError(service.MessageBatch{nowhere, message(ours)}, no).Failed(1, no)
+	if failed, all := failedMessages(ours, partly); len(failed) != 1 || all {
+		t.Errorf("want a message from nowhere that is delivered to say nothing, got %v, %v", failed, all)
+	}
+}
+
 func TestDroppedRowsArePassed(t *testing.T) {
 	out := &sink{write: func(context.Context, service.MessageBatch) error { return errors.New("never") }}
 	p := newPipeline(t, newFakeTable().rows(5, true).done(), out, pipelineOptions{config: "auto_replay_nacks: false"})

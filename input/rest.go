@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 	"github.com/benthos-delta/benthos-delta/input/feed"
 )
 
@@ -47,17 +46,7 @@ func (r *rest) wait(ctx context.Context) error {
 	r.mu.Lock()
 	left := time.Until(r.until)
 	r.mu.Unlock()
-	if left <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(left)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return sleep(ctx, left)
 }
 
 // over forgets the failures: something went well.
@@ -85,13 +74,4 @@ func (in *Input) hopeless(err error) (ends bool) {
 func (in *Input) recovered() {
 	in.rest.over()
 	in.metrics.stuck.Set(0, in.metrics.table)
-}
-
-// isLost says whether an error may mean that a position cannot be continued from.
-func isLost(err error) bool {
-	switch deltaerr.KindOf(err) {
-	case deltaerr.NotFound, deltaerr.Unresumable, deltaerr.Replaced:
-		return true
-	}
-	return false
 }

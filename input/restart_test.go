@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -221,5 +222,77 @@ func TestCacheThatFailsHoldsNothingUp(t *testing.T) {
 	wantIDs(t, 40, finished(t, o))
 	if p := k.position(t); !p.Done {
 		t.Errorf("want the end stored, got %v", p)
+	}
+}
+
+// TestFieldsThatSayWhereToStartAreIgnoredOnceAPositionIsStored, and the log says so.
+func TestFieldsThatSayWhereToStartAreIgnoredOnceAPositionIsStored(t *testing.T) {
+	t.Parallel()
+	const notice = "Ignored, because a position is stored"
+	for config, ignored := range map[string]string{
+		"start_version: 1":                        "delta_lake.start_version",
+		"start_timestamp: 1990-01-01":             "delta_lake.start_timestamp",
+		"start_version: 0\nstream_snapshot: true": "delta_lake.start_version",
+		"stream_snapshot: false":                  "delta_lake.stream_snapshot",
+		"until: caught_up":                        "",
+	} {
+		r, k := newRemembered(3), newKept()
+		with := func(config string) (pipelineOptions, *logged) {
+			o := k.options("mode: append\nuntil: caught_up\n" + strings.TrimPrefix(config, "until: caught_up"))
+			o.open, o.log = r.open, &logged{}
+			return o, o.log
+		}
+		o, log := with("")
+		wantIDs(t, 3, finished(t, o))
+		if lines := log.with(notice); len(lines) > 0 {
+			t.Errorf("%s: want nothing ignored by a first run, got %q", config, lines)
+		}
+		r.append(1)
+		r.append(1)
+		o, log = with(config)
+		if got := ids(t, finished(t, o)); !slices.Equal(got, []int{3, 4}) {
+			t.Errorf("%s: want the rows behind the position, got %v", config, got)
+		}
+		lines := log.with(notice)
+		if ignored == "" {
+			if len(lines) > 0 {
+				t.Errorf("%s: want nothing ignored, got %q", config, lines)
+			}
+			continue
+		}
+		if len(lines) != 1 || !strings.HasSuffix(lines[0], ": "+ignored) {
+			t.Errorf("%s: want one line that %s is ignored, got %q", config, ignored, lines)
+		}
+		if lines := log.with("Resuming behind version 0, done"); len(lines) != 1 {
+			t.Errorf("%s: want the position in a short text, got %q", config, log.with("Resuming"))
+		}
+	}
+}
+
+// TestReconnectGoesOnWhereTheLastConnectionCameTo, which the log says: that is behind what is stored.
+func TestReconnectGoesOnWhereTheLastConnectionCameTo(t *testing.T) {
+	t.Parallel()
+	r, k := newRemembered(3), newKept()
+	o := k.options("mode: append\ntrigger: { interval: 10ms }")
+	o.config = strings.Replace(o.config, "checkpoint_interval: 0s", "checkpoint_interval: 1h", 1)
+	o.log = &logged{}
+	var p *pipeline
+	o.open = func(ctx context.Context, c feed.Config) (feed.Source, error) {
+		p.input.rest.shortest = time.Millisecond
+		return r.open(ctx, c)
+	}
+	out := &sink{}
+	p = buildPipeline(t, nil, out, o)
+	stop := p.started()
+	defer stop()
+	out.count(t, 3)
+	r.append(1)
+	out.count(t, 4)
+	old := r.Active()[0]
+	r.Commit(deltatest.Remove(old)) // which stops it
+	r.CopyTo(r.memory.PutAt)
+	until(t, "another attempt", func() bool { return len(o.log.with("Going on behind version 1, done")) > 1 })
+	if lines := o.log.with("Resuming behind"); len(lines) > 0 {
+		t.Errorf("want nothing said of what is stored, got %q", lines)
 	}
 }

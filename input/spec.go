@@ -28,39 +28,43 @@ A table of Delta Lake, on a local disk, becomes messages: one a row, or one a ba
 ### Delivery
 
 Rows are delivered at least once. A batch counts as delivered when the output has acknowledged every row of it; rows that
-it rejects are sent again, with growing waits: those that are due go before new ones. Reading waits while ` + "`checkpoint_limit`" + ` rows or
-` + "`checkpoint_limit_bytes`" + ` bytes lie between the oldest row that is not acknowledged and the newest one handed out.
+it rejects are sent again, with growing waits: those that are due go before new ones. Reading waits while
+` + "`checkpoint_limit`" + ` rows or ` + "`checkpoint_limit_bytes`" + ` bytes lie between the oldest row that is not
+acknowledged and the newest one handed out.
 
-With ` + "`checkpoint_cache`" + ` a restart goes on behind the last row that is known to be delivered, in the same version. The
-position is stored before the first row, then every ` + "`checkpoint_interval`" + `, and at the end, and never past a row that is not
-acknowledged. After a crash, the rows behind it come again.
+With ` + "`checkpoint_cache`" + ` a restart goes on behind the last row that is known to be delivered, in the same
+version. The position is stored before the first row, then every ` + "`checkpoint_interval`" + `, and at the end, and
+never past a row that is not acknowledged. After a crash, the rows behind it come again.
 
 ### Following
 
-In the modes ` + "`append`" + ` and ` + "`reload`" + ` the input goes on behind the first version, for ever unless ` + "`until`" + ` or ` + "`end_version`" + ` says
-otherwise. ` + "`trigger`" + ` says when to look for new versions; a look that finds nothing costs one request. In mode ` + "`append`" + ` a commit
-that removes rows stops the input with an error that names the commit and the field that lets it pass: ` + "`on_rewrite`" + ` or
-` + "`on_delete`" + `. Commits that change no rows, such as those of OPTIMIZE, only move the position.
+In the modes ` + "`append`" + ` and ` + "`reload`" + ` the input goes on behind the first version, for ever unless
+` + "`until`" + ` or ` + "`end_version`" + ` says otherwise. ` + "`trigger`" + ` says when to look for new versions; a
+look that finds nothing costs one request. In mode ` + "`append`" + ` a commit that removes rows stops the input with an
+error that names the commit and the field that lets it pass: ` + "`on_rewrite`" + ` or ` + "`on_delete`" + `. Commits that
+change no rows, such as those of OPTIMIZE, only move the position.
 
 ### Order
 
-Versions come one after the other. Within a version, rows leave in the order of its files. They arrive in that order only where nothing can overtake: with
-` + "`pipeline.threads: 1`" + `, an output with ` + "`max_in_flight: 1`" + `, and a ` + "`checkpoint_limit`" + ` that is not larger than
-` + "`batch_rows`" + `.
+Versions come one after the other. Within a version, rows leave in the order of its files. They arrive in that order only
+where nothing can overtake: with ` + "`pipeline.threads: 1`" + `, an output with ` + "`max_in_flight: 1`" + `, and a
+` + "`checkpoint_limit`" + ` that is not larger than ` + "`batch_rows`" + `.
 
 ### Metadata
 
-Each message has ` + "`delta_table`" + ` (the location), ` + "`delta_version`" + `, ` + "`delta_commit_timestamp`" + ` (milliseconds since 1970) and
-` + "`operation`" + ` (` + "`read`" + `, or ` + "`insert`" + ` for a row that a commit added); in mode ` + "`reload`" + ` the first and the last batch of a version
-have ` + "`delta_reload`" + ` (` + "`first`" + `, ` + "`last`" + `, or ` + "`only`" + `); in the formats with one message a batch also ` + "`delta_rows`" + `. ` + "`include_metadata`" + ` and ` + "`key_columns`" + `
-add more.
+Each message has ` + "`delta_table`" + ` (the location), ` + "`delta_version`" + `, ` + "`delta_commit_timestamp`" + `
+(milliseconds since 1970) and ` + "`operation`" + ` (` + "`read`" + `, or ` + "`insert`" + ` for a row that a commit
+added); in mode ` + "`reload`" + ` the first and the last batch of a version have ` + "`delta_reload`" + `
+(` + "`first`" + `, ` + "`last`" + `, or ` + "`only`" + `; a version without rows has no message); in the formats with one
+message a batch also ` + "`delta_rows`" + `. ` + "`include_metadata`" + ` and ` + "`key_columns`" + ` add more.
 
 ### Errors
 
 What cannot change by itself (no table, an unsupported feature, a corrupt file) is logged once and ends the input;
-` + "`benthos-delta`" + ` then exits with status 1, as it does when it is stopped before the end. What may pass (a busy or unreachable store) is retried for
-` + "`retry_max_elapsed`" + `. An input that follows without an end does not end with an error: it tries again after 30 seconds, then less
-and less often, and retries what may pass for ever. No row after an error is ever delivered.`
+` + "`benthos-delta`" + ` then exits with status 1, as it does when it is stopped before the end. What may pass (a busy or
+unreachable store) is retried for ` + "`retry_max_elapsed`" + `. An input that follows without an end does not end with an
+error: it tries again after 30 seconds, then less and less often, and retries what may pass for ever. No row after an
+error is ever delivered.`
 
 // engineField converts one field. configspec.Kind says which kinds have a type of their own in the engine. An optional one is
 // left out of a config by no value but null: the engine's create command writes the first example of a field without a default

@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/benthosdev/benthos/v4/public/service"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
+	"github.com/benthos-delta/benthos-delta/deltacore/exec"
+	"github.com/benthos-delta/benthos-delta/input/ack"
+	"github.com/benthos-delta/benthos-delta/input/feed"
 )
 
 // stopped runs a stream until ready is closed, stops it, and returns how long that took.
@@ -111,4 +116,93 @@ func TestInputThatEndsOrFailsIsNotUnfinished(t *testing.T) {
 			t.Errorf("want nothing told, got %q", p.unfinished)
 		}
 	}
+}
+
+// hung is a source whose last read does not come back before it is let: a mount that hangs takes no notice of a context.
+type hung struct {
+	*script
+	let  chan struct{}
+	gone chan struct{} // closed when the source was closed
+}
+
+func (h *hung) Next(ctx context.Context) (feed.Event, error) {
+	if h.at == len(h.steps) {
+		<-h.let
+		return nil, context.Canceled
+	}
+	return h.script.Next(ctx)
+}
+
+func (h *hung) Close() error {
+	<-h.let
+	close(h.gone)
+	return nil
+}
+
+// connectedTo returns an input that reads a source, and keeps its position in the cache that is returned.
+func connectedTo(t *testing.T, open func(context.Context, feed.Config) (feed.Source, error)) (service.BatchInput, *ack.Store) {
+	t.Helper()
+	res := service.MockResources(service.MockResourcesOptAddCache("positions"))
+	k := newKept()
+	in, err := New(parse(t, "uri: /tables/fake\ncheckpoint_cache: positions\ncheckpoint_cache_key: "+k.key+"\ncheckpoint_interval: 1h"),
+		res, Deps{Open: open, Budget: exec.NewBudget(1 << 20)})
+	check(t, err)
+	cache, err := NewCheckpointCache(res, "positions")
+	check(t, err)
+	return in, ack.NewStore(cache, k.key, nil)
+}
+
+// TestCloseStoresThePositionAndEndsWhileAReadHangs, and says what is left running. That is let go when it ends.
+func TestCloseStoresThePositionAndEndsWhileAReadHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := newFakeTable().rows(9000, true).source()
+		start := feed.Position{TableID: "t", Version: 3, Phase: feed.PhaseSnapshot, Part: feed.PartAdd, Row: -1}
+		source.steps = append([]step{{event: feed.Planned{Position: start}}}, source.steps...)
+		h := &hung{source, make(chan struct{}), make(chan struct{})}
+		in, store := connectedTo(t, func(context.Context, feed.Config) (feed.Source, error) { return h, nil })
+		check(t, in.Connect(t.Context()))
+		_, answer, err := in.ReadBatch(t.Context())
+		check(t, err)
+		check(t, answer(t.Context(), nil))
+		began := time.Now()
+		err = in.Close(context.Background()) // as the engine calls it
+		if err == nil || !strings.Contains(err.Error(), "a read of the table does not come to an end") {
+			t.Errorf("want it said what is left, got %v", err)
+		}
+		if took := time.Since(began); took > longestClose {
+			t.Errorf("want an end within %s, took %s", longestClose, took)
+		}
+		if stored, found, err := store.Load(t.Context()); err != nil || !found || stored.Position.Row != 8191 {
+			t.Errorf("want the position behind the batch stored, got %v, %v, %v", stored, found, err)
+		}
+		close(h.let)
+		<-h.gone
+	})
+}
+
+// TestCloseEndsWhileTheOpeningHangs, and gives the key of its position free.
+func TestCloseEndsWhileTheOpeningHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		let := make(chan struct{})
+		in, _ := connectedTo(t, func(context.Context, feed.Config) (feed.Source, error) {
+			<-let
+			return newFakeTable().done(), nil
+		})
+		connected := make(chan error, 1)
+		go func() { connected <- in.Connect(t.Context()) }()
+		synctest.Wait()
+		if err := in.Close(context.Background()); err == nil || !strings.Contains(err.Error(), "the opening of the table") {
+			t.Errorf("want it said what is left, got %v", err)
+		}
+		release, err := claimKey("positions", in.(*Input).positions.key)
+		check(t, err)
+		release()
+		close(let)
+		if err := <-connected; !errors.Is(err, context.Canceled) {
+			t.Errorf("want the opening given up, got %v", err)
+		}
+		if err := in.Connect(t.Context()); !errors.Is(err, context.Canceled) {
+			t.Errorf("want an input that is closed to stay so, got %v", err)
+		}
+	})
 }

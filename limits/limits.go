@@ -119,7 +119,7 @@ func (s Signals) descriptors(each uint64) (Cap, bool) {
 
 func (s Signals) memory(each uint64) (Cap, bool) {
 	left, ok := s.lowest(MemoryAvailable, CgroupHeadroom)
-	reason := fmt.Sprintf("%s are left by %s, %s a partition", Bytes(left.Value), left.Source, Bytes(each))
+	reason := fmt.Sprintf("%s are left by %s, %s a partition", sizeText(left.Value), left.Source, sizeText(each))
 	return Cap{Name: "memory", Value: max(left.Value/each, 1), Reason: reason}, ok
 }
 
@@ -144,8 +144,8 @@ func (d Decision) String() string {
 	return fmt.Sprintf("%d partitions, the lowest of %s", d.Target, strings.Join(caps, ", "))
 }
 
-// Bytes writes a size in the largest unit of 1024 that it fills, rounded down to a tenth.
-func Bytes(n uint64) string {
+// sizeText writes a size in the largest unit of 1024 that it fills, rounded down to a tenth.
+func sizeText(n uint64) string {
 	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 	u, unit := 0, uint64(1)
 	for u < len(units)-1 && n/unit >= 1024 {

@@ -22,7 +22,7 @@ func TestBytesAreToldInTheLargestUnit(t *testing.T) {
 		0: "0 bytes", 1: "1 bytes", 1023: "1023 bytes", 1024: "1 KiB", 1025: "1 KiB", 1 << 30: "1 GiB", 1 << 50: "1 PiB",
 		300 << 20: "300 MiB", 1536 << 20: "1.5 GiB", 2<<30 - 1: "1.9 GiB", 1<<64 - 1: "15 EiB",
 	} {
-		if got := Bytes(n); got != want {
+		if got := sizeText(n); got != want {
 			t.Errorf("%d: want %s, got %s", n, want, got)
 		}
 	}

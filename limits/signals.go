@@ -151,7 +151,7 @@ func (p *probe) read(path string) (string, error) {
 	case err != nil:
 		return "", unreadable(err)
 	case len(text) > fileLimit:
-		return "", fmt.Errorf("is larger than %s", Bytes(fileLimit))
+		return "", fmt.Errorf("is larger than %s", sizeText(fileLimit))
 	}
 	return string(text), nil
 }

@@ -23,7 +23,7 @@ const (
 // layers hold the packages of the product from right to left: an import points to an earlier layer. A package that is not
 // listed belongs to the nearest one above it.
 var layers = [][]string{
-	{"pruning", "deltacore/exec", "limits", "deltacore/deltaerr"},
+	{"pruning", "deltacore/exec", "limits", "deltacore/deltaerr", "deltacore/recycle", "plugin/heap"},
 	{"config_spec"},
 	{"deltacore/arrowdata", "deltacore/schema"},
 	{"deltacore/action", "deltacore/jsonform", "deltacore/storage", "deltacore/storage/s3"},

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -31,12 +32,13 @@ var update = flag.Bool("update", false, "write the generated parts of README.md 
 
 var readme = filepath.Join(root, "README.md")
 
-// block is a fenced block of the README with the comment above it, which says how it is checked:
+// block is a fenced block of the README or of plugin/binary.md with the comment above it, which says how it is checked:
 //
 //	<!-- run -->            the commands are run; "lines=N": they print that many; "broker": a Kafka broker is there
 //	<!-- follow -->         they are run until the pipeline has caught up, and stopped; options as for run
 //	<!-- meanwhile -->      they are run while those of the block before them run and have caught up
 //	<!-- ci -->             .ci/run has the command
+//	<!-- clone -->          the repository is the one of the module
 //	<!-- file PATH -->      the block is that file, without its opening comment
 //	<!-- program -->        the program of the next block
 //	<!-- own -->            the commands are run where the program is, beside the repository
@@ -46,13 +48,15 @@ var blocks = regexp.MustCompile("(?m)^(?:<!-- (.*) -->\n)?```([a-z]+)\n((?s:.*?)
 
 func readmeBlocks(t *testing.T) []block {
 	t.Helper()
-	text, err := os.ReadFile(readme)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var list []block
-	for _, m := range blocks.FindAllSubmatch(text, -1) {
-		list = append(list, block{string(m[1]), string(m[2]), string(m[3])})
+	for _, file := range []string{readme, "binary.md"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range blocks.FindAllSubmatch(text, -1) {
+			list = append(list, block{string(m[1]), string(m[2]), string(m[3])})
+		}
 	}
 	return list
 }
@@ -60,7 +64,7 @@ func readmeBlocks(t *testing.T) []block {
 func TestReadmeBlocksAreAllChecked(t *testing.T) {
 	for _, b := range readmeBlocks(t) {
 		if b.check == "" && b.language != "json" {
-			t.Errorf("a block of README.md is not checked by anything:\n%s", b.text)
+			t.Errorf("a block of README.md or binary.md is not checked by anything:\n%s", b.text)
 		}
 	}
 }
@@ -73,6 +77,9 @@ func TestReadmeCommandsRun(t *testing.T) {
 	program := ""
 	for i, b := range r.blocks {
 		name := strings.SplitN(b.text, "\n", 2)[0]
+		if t.Failed() { // later commands need what earlier ones made
+			return
+		}
 		switch b.kind() {
 		case "run":
 			t.Run(name, func(t *testing.T) { r.run(t, b) })
@@ -80,6 +87,8 @@ func TestReadmeCommandsRun(t *testing.T) {
 			t.Run(name, func(t *testing.T) { r.follow(t, b, r.meanwhile(i+1)) })
 		case "ci":
 			inCI(t, b)
+		case "clone":
+			clonesModule(t, b)
 		case "program":
 			program = b.text
 		case "own":
@@ -93,7 +102,6 @@ type reader struct {
 	blocks  []block
 	dir     string // in the place of /tmp, and of what the commands write in the repository
 	address string // in the place of localhost:4195
-	binary  string
 }
 
 func newReader(t *testing.T) reader {
@@ -103,13 +111,7 @@ func newReader(t *testing.T) reader {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	dir := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", dir+"/", "./plugin/benthos-delta")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return reader{blocks: readmeBlocks(t), dir: dir, address: l.Addr().String(), binary: filepath.Join(dir, "benthos-delta")}
+	return reader{blocks: readmeBlocks(t), dir: t.TempDir(), address: l.Addr().String()}
 }
 
 // meanwhile are the blocks from one on that belong to the one before.
@@ -124,14 +126,12 @@ func (r reader) meanwhile(from int) []block {
 // command is the shell that runs a block.
 func (r reader) command(t *testing.T, b block) *exec.Cmd {
 	t.Helper()
-	replaced := []string{"bin/", r.dir + "/bin/", "=out ", "=" + r.dir + "/out ", "/tmp/", r.dir + "/", "localhost:4195", r.address}
-	switch goRun := "go run ./plugin/benthos-delta"; {
-	case b.kind() == "follow": // it is to be stopped itself, not the go command
-		replaced = append(replaced, goRun, "exec "+r.binary)
-	case b != r.blocks[0]: // once is enough of what takes longest
-		replaced = append(replaced, goRun, r.binary)
+	binary := r.dir + "/bin/benthos-delta"
+	if b.kind() == "follow" { // it is to be stopped itself, not the shell
+		binary = "exec " + binary
 	}
-	text := strings.NewReplacer(replaced...).Replace(b.text)
+	text := strings.NewReplacer("bin/benthos-delta", binary, "bin/", r.dir+"/bin/", "=out ", "="+r.dir+"/out ", "/tmp/", r.dir+"/",
+		"/path/to/table", "testdata/tables/orders", "localhost:4195", r.address).Replace(b.text)
 	if b.has("broker") {
 		text = strings.ReplaceAll(text, "localhost:9092", broker(t))
 	}
@@ -140,7 +140,7 @@ func (r reader) command(t *testing.T, b block) *exec.Cmd {
 	command := exec.CommandContext(ctx, "sh", "-e", "-c", text)
 	command.Dir = root
 	command.Env = append(os.Environ(), "POSITIONS="+r.dir+"/positions", "DELIVERED="+r.dir+"/delivered", "FILE="+r.dir+"/orders.ndjson",
-		"ADDRESS="+r.address)
+		"DIRECTORY="+r.dir+"/orders", "ADDRESS="+r.address)
 	return command
 }
 
@@ -237,6 +237,18 @@ func broker(t *testing.T) string {
 	return strings.Join(cluster.ListenAddrs(), ",")
 }
 
+func clonesModule(t *testing.T, b block) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, _, _ := strings.Cut(strings.TrimPrefix(string(text), "module "), "\n")
+	if want := "git clone https://" + module + "\ncd " + path.Base(module) + "\n"; b.text != want {
+		t.Errorf("want\n%s\ngot\n%s", want, b.text)
+	}
+}
+
 func inCI(t *testing.T, b block) {
 	t.Helper()
 	script, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
@@ -274,14 +286,12 @@ var typeRows = regexp.MustCompile("(?m)^\\| (`[^|]+) \\| [^|]+ \\| (?:`([^|`]+)`
 
 // The examples of the table of types are what is written for themselves.
 func TestReadmeTypesAreWrittenAsItSays(t *testing.T) {
-	text, err := os.ReadFile(readme)
+	text, err := os.ReadFile(filepath.Join(root, "input", "encode", "values.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(text), "<!-- types")
-	table, _, _ = strings.Cut(table, "\n## ")
 	found := 0
-	for _, m := range typeRows.FindAllStringSubmatch(table, -1) {
+	for _, m := range typeRows.FindAllStringSubmatch(string(text), -1) {
 		for name := range strings.SplitSeq(strings.ReplaceAll(m[1], "`, `", "|"), "|") {
 			if m[2] == "" {
 				continue

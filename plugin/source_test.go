@@ -14,7 +14,7 @@ import (
 )
 
 // goroutineStarters lists the packages, and single files of packages, that may start goroutines; each joins what it starts.
-var goroutineStarters = []string{"deltacore/exec", "plugin/isolate", "input/trigger", "input/ack", "input/pump.go", "input/looks.go"}
+var goroutineStarters = []string{"deltacore/exec", "plugin/isolate", "input/trigger", "input/ack", "input/pump.go", "input/looks.go", "input/release.go"}
 
 func TestGoroutinesStartOnlyWhereTheyAreJoined(t *testing.T) {
 	for _, f := range sources(t) {

@@ -242,7 +242,7 @@ func describe(f ActiveFile) string {
 }
 
 func TestCheckpointBatchesAreReleased(t *testing.T) {
-	checked := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	checked := memory.NewCheckedAllocator(deltatest.Overwriting{Allocator: memory.DefaultAllocator})
 	defer checked.AssertSize(t, 0)
 	table := newTable()
 	table.Commit(manyAdds(3000)...)

@@ -67,7 +67,7 @@ func decodeChecksum(text []byte) (*checksum, error) {
 // commits for them. The file must belong to the version's commit: both name the transaction. One that does not, because
 // another table left it at the same place, is ignored.
 func (l Log) useChecksum(ctx context.Context, s Segment, h *head) error {
-	commit, err := l.readWhole(ctx, headTask{file: *s.Commit, version: s.Version, keep: s.Commit.Size <= maxKept/4}, ignore)
+	commit, err := l.readWhole(ctx, headTask{file: *s.Commit, version: s.Version, keep: s.Commit.Size <= maxKept/4, hash: true}, ignore)
 	if err != nil {
 		return commitError(err, *s.Commit)
 	}

@@ -52,9 +52,9 @@ func (l Log) readHeads(ctx context.Context, commits []File, h *head) error {
 
 func headTasks(commits []File, total int64) iter.Seq2[headTask, error] {
 	return func(yield func(headTask, error) bool) {
-		for _, f := range slices.Backward(commits) {
+		for i, f := range slices.Backward(commits) {
 			total += f.Size
-			if !yield(headTask{file: f, version: f.Version, keep: total <= maxKept}, nil) {
+			if !yield(headTask{file: f, version: f.Version, keep: total <= maxKept, hash: i == len(commits)-1}, nil) {
 				return
 			}
 		}
@@ -77,15 +77,19 @@ func (l Log) readWhole(ctx context.Context, t headTask, visit func(action.Action
 	}
 	defer r.Close()
 	result := headResult{name: t.file.Name, version: t.version}
-	source := io.Reader(r)
+	whole := hashing{Reader: r}
+	if t.hash {
+		whole = newHashing(r)
+	}
+	source := whole.Reader
 	if t.keep {
-		text, err := io.ReadAll(io.LimitReader(r, t.file.Size+1))
+		text, err := io.ReadAll(io.LimitReader(whole, t.file.Size+1))
 		if err != nil {
 			return headResult{}, err
 		}
 		source = bytes.NewReader(text)
 		if int64(len(text)) > t.file.Size { // it grew since it was listed: the rest is not worth keeping
-			source = io.MultiReader(source, r)
+			source = io.MultiReader(source, whole)
 		} else {
 			result.text = text
 		}
@@ -96,6 +100,7 @@ func (l Log) readWhole(ctx context.Context, t headTask, visit func(action.Action
 		first = false
 		return visit(a)
 	})
+	result.hash = whole.text()
 	return result, err
 }
 

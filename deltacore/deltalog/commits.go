@@ -5,6 +5,7 @@ import (
 
 	"github.com/benthos-delta/benthos-delta/deltacore/action"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
+	"github.com/benthos-delta/benthos-delta/pruning"
 )
 
 // CommitKind says what a commit means to who follows a table. Only actions with dataChange count.
@@ -26,6 +27,8 @@ type Commit struct {
 	Operation string    // as the writer calls it; "" when it does not say
 	Kind      CommitKind
 	Info      *action.CommitInfo // nil when there is none
+	// Hash tells the commit from another one of the same version: the first 16 hex digits of the SHA-256 of its bytes.
+	Hash string
 
 	Adds, Removes, Changes int64 // files added, removed, and files of recorded changes, whatever their dataChange
 
@@ -41,7 +44,10 @@ type Commit struct {
 	Metadata                         *action.Metadata
 	ProtocolChanged, MetadataChanged bool // the commit brought them
 
-	file File
+	file     File
+	timed    bool               // Timestamp is its own, not its file's
+	where    *pruning.Predicate // of excluded
+	excluded numbers            // of Files, in the order in which they were added
 }
 
 // At is the version of the commit. It costs nothing; when its files are asked for, they are looked for as [Log.Open]
@@ -52,7 +58,7 @@ func (s *Snapshot) At(c Commit) *Snapshot {
 		Segment: Segment{
 			Version: c.Version, Commits: []File{c.file}, Commit: &c.file, Modified: c.file.ModTime, later: s.Segment.later.from(c.Version),
 		},
-		base: &baseCell{}, incomplete: true,
+		base: &baseCell{}, incomplete: true, hash: c.Hash,
 	}
 }
 
@@ -65,21 +71,37 @@ type commitTally struct {
 	rowsUnknown             bool
 	addedPaths, removedPath keySet
 	files                   *collector
+	chooser                 *chooser
+	before                  state // of the table
 }
 
-func newCommitTally(f File) *commitTally {
-	return &commitTally{
+func (w *walk) newTally(f File) *commitTally {
+	t := &commitTally{
 		commit: Commit{Version: f.Version, file: f}, addedPaths: keySet{}, removedPath: keySet{}, files: newCollector(),
+		chooser: &w.chooser, before: w.state,
 	}
+	if w.chooser.by != nil {
+		t.commit.where = w.chooser.by.Where
+	}
+	return t
 }
 
 // take adds a part. A path is added at most once in a commit and removed at most once (A5).
 func (t *commitTally) take(p walkPart) error {
+	t.takeHead(p)
+	t.enter(p)
 	for _, a := range p.actions {
 		if err := t.takeFile(a); err != nil {
 			return err
 		}
 	}
+	t.rows += p.rows
+	t.rowsUnknown = t.rowsUnknown || p.rowsUnknown
+	return nil
+}
+
+// takeHead takes what a part says of the commit and its version.
+func (t *commitTally) takeHead(p walkPart) {
 	c := &t.commit
 	c.Changes += p.changes
 	if p.protocol != nil {
@@ -94,9 +116,9 @@ func (t *commitTally) take(p walkPart) error {
 	if p.first != nil {
 		t.first = p.first
 	}
-	t.rows += p.rows
-	t.rowsUnknown = t.rowsUnknown || p.rowsUnknown
-	return nil
+	if p.last {
+		c.Hash = p.hash
+	}
 }
 
 func (t *commitTally) takeFile(a fileAction) error {
@@ -119,7 +141,11 @@ func (t *commitTally) takeFile(a fileAction) error {
 	}
 	t.dataAdds = true
 	t.commit.Bytes += a.add.Size
-	return t.files.add(ActiveFile{Add: *a.add, Location: a.location})
+	f := ActiveFile{Add: *a.add, Location: a.location}
+	if err := t.exclude(f); err != nil {
+		return err
+	}
+	return t.files.add(f)
 }
 
 // finish is the commit when all its parts were taken; what the version says of it is left to the caller.

@@ -189,8 +189,8 @@ func TestLostCommitsAreNamed(t *testing.T) {
 	}{
 		{"cleaned", []int64{0, 1, 2, 3}, 2, 0, 2, 3, 4, "the commits of the versions 2 to 3 are no longer in the log (delta.logRetentionDuration): " +
 			"the earliest after it is that of version 4 (versions that can be read: 4 to 8)"},
+		{"but for one that was left behind", []int64{1, 2, 3}, 2, 0, 2, 3, 4, "versions 2 to 3"},
 		{"one", []int64{0, 1, 2}, 2, 0, 2, 2, 3, "the commit of version 2 is no longer in the log"},
-		{"in between", []int64{2, 3}, 1, 1, 2, 3, 4, "versions 2 to 3"},
 		{"all that are asked for", []int64{0, 1, 2, 3, 4, 5, 6}, 0, 0, 0, 5, 7, "versions 0 to 5"},
 	} {
 		g := newGrowing(deltatest.Options{}, 5)
@@ -207,12 +207,37 @@ func TestLostCommitsAreNamed(t *testing.T) {
 		list, err := commitsOf(g.open(t, latest), c.from, 5)
 		wantError(t, err, c.text, "table file:///lake/orders, version "+itoa(c.first))
 		var lost *LostCommits
-		if !errors.As(err, &lost) || *lost != (LostCommits{c.first, c.last, c.nxt}) || deltaerr.KindOf(err) != deltaerr.Unresumable {
+		if !errors.As(err, &lost) || *lost != (LostCommits{First: c.first, Last: c.last, Next: c.nxt}) || deltaerr.KindOf(err) != deltaerr.Unresumable {
 			t.Errorf("%s: want %d to %d lost, got %+v, %v", c.why, c.first, c.last, lost, err)
 		}
 		if len(list) != c.before {
 			t.Errorf("%s: want %d commits before, got %q", c.why, c.before, list)
 		}
+	}
+}
+
+// TestCommitThatIsMissingBehindTheOneBeforeItIsWaitedFor: a listing may show the later of two first.
+func TestCommitThatIsMissingBehindTheOneBeforeItIsWaitedFor(t *testing.T) {
+	g := newGrowing(deltatest.Options{}, 6)
+	g.gone = []string{commitPath(3)}
+	g.publish()
+	s := g.open(t, 1)
+	list, err := commitsOf(s, 2, 5)
+	var lost *LostCommits
+	if wantError(t, err, "the commit of version 3 cannot be seen"); !deltaerr.Retryable(err) || errors.As(err, &lost) || len(list) != 1 {
+		t.Errorf("want version 2 and an error that may pass, got %q, %v", list, err)
+	}
+	g.gone = nil
+	g.publish()
+	if list, err = commitsOf(s, 2, 5); err != nil || len(list) != 4 {
+		t.Errorf("want what was missing, got %q, %v", list, err)
+	}
+	for path := range g.table.Files() {
+		g.memory.Delete(path)
+	}
+	_, err = commitsOf(s, 2, 5)
+	if wantError(t, err, "not a Delta table"); errors.As(err, &lost) {
+		t.Errorf("want nothing lost where nothing is seen, got %v", err)
 	}
 }
 

@@ -3,7 +3,7 @@
 // [Log.FindSegment] lists the log and chooses a checkpoint and the commits after it; [Log.Load] reads protocol and
 // metadata; [Log.Open] does both. [Snapshot.Adds] streams the reconciled active files in bounded memory; [Collect] keeps them
 // in columns and in canonical order. [Snapshot.Look] and [Snapshot.Refresh] go on from a version when newer ones come,
-// [Snapshot.Commits] reads commits as data. [Log.VersionAsOf] and [Log.VersionFrom] find versions by time, [Log.History] describes
+// [Snapshot.Commits] reads commits as data. [Log.VersionAsOf] and [Log.OpenFrom] find versions by time, [Log.History] describes
 // commits. What the files hold, whether this reader can read them and which of them a scan needs is left to others.
 //
 // # What is not obvious

@@ -2,10 +2,7 @@ package deltalog
 
 import (
 	"context"
-	"fmt"
 	"sync"
-
-	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
 
 // baseCell holds what a checkpoint holds, from when it is first asked for. Snapshots over one checkpoint share it.
@@ -58,9 +55,13 @@ func (s *Snapshot) findAgain(ctx context.Context) (Segment, error) {
 		return segment, err
 	}
 	segment.Compactions = nil // not checked
-	if f, known := segment.Commit, s.Segment.Commit; f != nil && known != nil && f.Size != known.Size {
-		return segment, deltaerr.New(deltaerr.Unresumable,
-			fmt.Sprintf("the commit of version %d is another one than the one that was read", s.Version), deltaerr.File(f.path()))
+	f, known := segment.Commit, s.Segment.Commit
+	if f == nil || known == nil {
+		return segment, nil
 	}
-	return segment, nil
+	found, err := s.compare(ctx, *known, *f)
+	if err == nil && found == rewritten {
+		err = s.Log.Rewritten(ctx, s.Version, known.ModTime)
+	}
+	return segment, err
 }

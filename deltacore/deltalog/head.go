@@ -44,6 +44,14 @@ func (h *head) take(r headResult) {
 	}
 }
 
+// hashOf is the hash of a commit; "": it was not looked through.
+func (h *head) hashOf(f *File) string {
+	if f == nil || h.newest == nil || h.newest.name != f.Name {
+		return ""
+	}
+	return h.newest.hash
+}
+
 // keep takes over bytes that are kept already.
 func (h *head) keep(kept map[string][]byte) {
 	for name, text := range kept {
@@ -62,6 +70,7 @@ type headTask struct {
 	file    File
 	version int64 // the last that it stands for
 	keep    bool
+	hash    bool // of the file is wanted
 }
 
 // headResult is what one log file says about the table.
@@ -72,6 +81,7 @@ type headResult struct {
 	metadata *action.Metadata
 	info     *action.CommitInfo // when that is the first action (T3)
 	text     []byte             // nil when not kept
+	hash     string             // of the file; "": it was not wanted
 }
 
 func (r *headResult) take(a action.Action, first bool) {

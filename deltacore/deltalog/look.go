@@ -1,10 +1,8 @@
 package deltalog
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 )
@@ -23,9 +21,10 @@ func (s *Snapshot) Ahead() []File { return s.Segment.later.commitsFrom(s.Version
 // there is nothing to renew. It costs one listing from the version on, whatever the length of the log, and reads no commit.
 // A listing that lacks the newest versions, as some stores give them, is harmless: the next one has them.
 //
-// The file of the version's commit must still be the one that was read. Where it is not, which costs what [Log.Open] costs
-// and two requests, the newest version tells what happened (L11): another table id is Replaced, an older version or another
-// commit of the same number is Unresumable. A log that was only cleaned, or copied, goes on.
+// The file of the version's commit must still be the one that was read. One of another length or time is read: it is the same if
+// its bytes are, as far as [Snapshot.CommitHash] is known. Where it is not the same, which costs what [Log.Open] costs and up to
+// three requests, the newest version tells what happened (L11): another table id is Replaced; an older version, or another commit
+// of the same number, is Unresumable with a [LostCommits] as cause. A log that was only cleaned, or copied, goes on.
 func (s *Snapshot) Look(ctx context.Context) (*Snapshot, error) {
 	seen, _, err := s.look(ctx)
 	return seen, s.annotate(err)
@@ -68,31 +67,43 @@ type link int
 const (
 	linked    link = iota
 	gone           // the file of the version is gone
-	touched        // it was written anew and has as many bytes
-	rewritten      // it is another commit
+	touched        // it was written anew and has as many bytes; which is not known
+	rewritten      // it is another one
 )
 
 // link looks for the file of the version in a listing that begins there. It costs no request as long as that is the same.
 func (s *Snapshot) link(ctx context.Context, names listing) (link, error) {
 	known := s.Segment.anchor()
 	now := names.find(known)
-	switch {
-	case now == nil:
+	if now == nil {
 		return s.unlisted(ctx, known)
-	case now.Size != known.Size:
-		return rewritten, nil
-	case now.ModTime.Equal(known.ModTime):
+	}
+	return s.compare(ctx, known, *now)
+}
+
+// compare says whether a file of the log still is the one that was read. Of one that has another size or time the bytes count: a
+// copy has other times, and what was listed while it was written has another size.
+func (s *Snapshot) compare(ctx context.Context, known, now File) (link, error) {
+	asLong := now.Size == known.Size
+	switch {
+	case asLong && now.ModTime.Equal(known.ModTime):
 		return linked, nil
-	}
-	text, kept := s.kept[known.Name]
-	if !kept {
-		return touched, nil
-	}
-	same, err := s.Log.holds(ctx, known, text)
-	if err == nil && !same {
+	case s.hash == "" || s.Segment.Commit == nil:
+		if asLong {
+			return touched, nil
+		}
 		return rewritten, nil
 	}
-	return linked, err
+	hash, err := s.Log.CommitHash(ctx, s.Version)
+	switch {
+	case err != nil:
+		return gone, err
+	case hash == "":
+		return gone, nil
+	case hash != s.hash:
+		return rewritten, nil
+	}
+	return linked, nil
 }
 
 // unlisted says whether a file that is not listed is gone, or the listing is behind.
@@ -103,24 +114,12 @@ func (s *Snapshot) unlisted(ctx context.Context, known File) (link, error) {
 		return gone, nil
 	case err != nil:
 		return gone, deltaerr.Annotate(err, deltaerr.File(known.path()))
-	case e.Size != known.Size:
-		return rewritten, nil
 	}
-	return linked, nil
-}
-
-// holds compares a file with the bytes that it had.
-func (l Log) holds(ctx context.Context, f File, text []byte) (bool, error) {
-	r, err := l.Store.Get(ctx, f.path())
-	if err != nil {
-		return false, commitError(err, f)
+	found, err := s.compare(ctx, known, File{Name: known.Name, Version: known.Version, Size: e.Size, ModTime: e.ModTime})
+	if found == touched { // some stores tell a time more precisely when they list
+		found = linked
 	}
-	defer r.Close()
-	now, err := io.ReadAll(io.LimitReader(r, int64(len(text))+1))
-	if err != nil {
-		return false, commitError(err, f)
-	}
-	return bytes.Equal(now, text), nil
+	return found, err
 }
 
 // anchor is the file by which a listing is recognised as that of the same log.
@@ -148,7 +147,8 @@ func (s listing) find(known File) *File {
 func (s *Snapshot) knowing(names listing) *Snapshot {
 	latest, _ := names.latest()
 	f := names.commit(s.Version)
-	same := f == nil || s.Segment.Commit == nil || f.ModTime.Equal(s.Segment.Commit.ModTime)
+	known := s.Segment.Commit
+	same := f == nil || known == nil || f.ModTime.Equal(known.ModTime) && f.Size == known.Size
 	if same && s.Latest() == s.Version && latest <= s.Version {
 		return s
 	}
@@ -174,11 +174,9 @@ func (s *Snapshot) reopen(ctx context.Context, why link) (*Snapshot, error) {
 		if now, err := s.unlisted(ctx, s.Segment.anchor()); err != nil || now == linked { // the listing is behind
 			return s, err
 		}
-		return nil, deltaerr.New(deltaerr.Unresumable, fmt.Sprintf("the table went back: version %d was read, but the latest"+
-			" is now %d, as after restoring an old copy of it", s.Version, newest.Version), deltaerr.Version(newest.Version))
+		return nil, s.Log.Rewritten(ctx, s.Version, s.Segment.anchor().ModTime)
 	case why == rewritten:
-		return nil, deltaerr.New(deltaerr.Unresumable, fmt.Sprintf("the commit of version %d is another one than the one that"+
-			" was read, as after restoring an old copy of the table and writing on", s.Version), deltaerr.File(s.Segment.anchor().path()))
+		return nil, s.Log.Rewritten(ctx, s.Version, s.Segment.anchor().ModTime)
 	}
 	return newest, nil
 }

@@ -219,9 +219,9 @@ func TestTableThatIsNoLongerTheSameIsRefused(t *testing.T) {
 		{"replaced by a shorter one", other, []int{1}, deltaerr.Replaced, `its id was "5d7a5c3e-0000-4000-8000-00000000d01a" and is now "other"`},
 		{"replaced by one as long", other, []int{1, 1, 2}, deltaerr.Replaced, `is now "other"`},
 		{"replaced by a longer one", other, []int{1, 1, 3, 1, 1}, deltaerr.Replaced, `is now "other"`},
-		{"gone back", same, []int{1, 1}, deltaerr.Unresumable, "the table went back: version 2 was read, but the latest is now 1"},
-		{"gone back and on", same, []int{1, 1, 3, 1}, deltaerr.Unresumable, "the commit of version 2 is another one"},
-		{"gone back and on, by as many bytes", later, []int{1, 1, 1}, deltaerr.Unresumable, "the commit of version 2 is another one"},
+		{"gone back", same, []int{1, 1}, deltaerr.Unresumable, "the table went back: version 2 was read, but the latest is now 1, as after restoring an old copy of it: version 2 is not the one that was read"},
+		{"gone back and on", same, []int{1, 1, 3, 1}, deltaerr.Unresumable, "another commit stands at version 2 now"},
+		{"gone back and on, by as many bytes", later, []int{1, 1, 1}, deltaerr.Unresumable, "another commit stands at version 2 now"},
 		{"deleted", same, nil, deltaerr.NotFound, "not a Delta table"},
 	} {
 		g := newGrowing(same, 3)

@@ -26,7 +26,8 @@ type Snapshot struct {
 	base *baseCell         // what Segment.Checkpoint holds
 	kept map[string][]byte // bytes of log files that were read, by name
 
-	incomplete bool // Segment holds no more than the version's commit
+	incomplete bool   // Segment holds no more than the version's commit
+	hash       string // of the version's commit as it was read; "": it was not
 
 	wrongTime error // why Timestamp is not the one that the table promises
 }
@@ -58,6 +59,11 @@ func (l Log) load(ctx context.Context, s Segment) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	return l.loadOver(ctx, s, b)
+}
+
+// loadOver loads a segment whose checkpoint was opened.
+func (l Log) loadOver(ctx context.Context, s Segment, b *base) (snapshot *Snapshot, err error) {
 	h := newHead()
 	if b != nil {
 		h.note(s.Checkpoint.Version, b.protocol, b.metadata)
@@ -65,8 +71,7 @@ func (l Log) load(ctx context.Context, s Segment) (*Snapshot, error) {
 	if s, err = l.readTail(ctx, s, h); err != nil {
 		return nil, err
 	}
-	snapshot, err := l.snapshotOf(ctx, s, h)
-	if err != nil {
+	if snapshot, err = l.snapshotOf(ctx, s, h); err != nil {
 		return nil, err
 	}
 	snapshot.base = &baseCell{opened: b}
@@ -83,6 +88,7 @@ func (l Log) snapshotOf(ctx context.Context, s Segment, h *head) (*Snapshot, err
 	}
 	snapshot := &Snapshot{
 		Log: l, Segment: s, Version: s.Version, Protocol: *h.protocol, Metadata: *h.metadata, base: &baseCell{}, kept: h.kept,
+		hash: h.hashOf(s.Commit),
 	}
 	var err error
 	snapshot.Timestamp, err = l.timeOf(ctx, s, h)

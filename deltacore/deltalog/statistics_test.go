@@ -1,7 +1,6 @@
 package deltalog
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"strings"
@@ -255,29 +254,6 @@ func BenchmarkStatisticsText(b *testing.B) {
 	for b.Loop() {
 		if known := s.of(text, false).Bounds(0); known.Min.Int != 1000499000 {
 			b.Fatal(known)
-		}
-	}
-}
-
-// TestInstantsOfINT96 covers C5 with the form of timestamps that Spark's checkpoints have.
-func TestInstantsOfINT96(t *testing.T) {
-	form := func(day uint32, nanos int64) []byte {
-		return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(nil, uint64(nanos)), day)
-	}
-	for _, c := range []struct {
-		b    []byte
-		want int64
-		ok   bool
-	}{
-		{form(2_440_588, 0), 0, true},
-		{form(2_440_587, 86_399_999_999_999), -1, true},
-		{form(2_460_432, 43_200_123_456_789), 1714564800123456, true},
-		{form(2_440_588, -1), 0, false},
-		{form(2_440_588, 86_400_000_000_000), 0, false},
-		{form(math.MaxUint32, 0), 0, false},
-	} {
-		if got, ok := microsOfINT96(c.b); got != c.want || ok != c.ok {
-			t.Errorf("%x: want %d, %t, got %d, %t", c.b, c.want, c.ok, got, ok)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package deltalog
 
 import (
-	"encoding/binary"
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -100,7 +99,7 @@ func nestedAt(column arrow.Array, path ...string) nestedColumn {
 		if !is {
 			return nestedColumn{}
 		}
-		i, found := s.DataType().(*arrow.StructType).FieldIdx(name)
+		i, found := s.DataType().(*arrow.StructType).FieldIdx(name) //nolint:forcetypeassert // of an array.Struct
 		if !found {
 			return nestedColumn{}
 		}
@@ -200,7 +199,7 @@ func decimalAt(column arrow.Array, row int, t pruning.Type) (pruning.Int128, boo
 	var n decimal128.Num
 	scale := 0
 	if c, is := column.(*array.Decimal128); is {
-		n, scale = c.Value(row), int(c.DataType().(*arrow.Decimal128Type).Scale)
+		n, scale = c.Value(row), int(c.DataType().(*arrow.Decimal128Type).Scale) //nolint:forcetypeassert // of an array.Decimal128
 	} else {
 		integer, ok := integerAt(column, row)
 		if !ok {
@@ -240,14 +239,14 @@ func dateAt(column arrow.Array, row int) (int64, bool) {
 func instantAt(column arrow.Array, row int, k pruning.Kind) (micros int64, ok bool) {
 	switch c := column.(type) {
 	case *array.Timestamp:
-		unit := c.DataType().(*arrow.TimestampType)
+		unit := c.DataType().(*arrow.TimestampType) //nolint:forcetypeassert // of an array.Timestamp
 		micros, ok = microsOf(int64(c.Value(row)), unit.Unit)
 		return micros, ok && (unit.TimeZone != "") == (k == pruning.Timestamp)
 	case *array.Date32:
 		return int64(c.Value(row)) * schema.MicrosPerDay, k == pruning.TimestampNTZ
 	case *array.FixedSizeBinary:
-		if b := c.Value(row); len(b) == int96Size {
-			micros, ok = microsOfINT96(b)
+		if b := c.Value(row); len(b) == schema.INT96Size {
+			micros, ok = schema.ReadINT96(b).Micros()
 			return micros, ok && k == pruning.Timestamp
 		}
 	}
@@ -264,19 +263,4 @@ func microsOf(n int64, unit arrow.TimeUnit) (micros int64, ok bool) {
 		return schema.FloorDiv(n, 1000), true
 	}
 	return 0, false
-}
-
-// An INT96 is nanoseconds of a day, then the Julian number of the day.
-const (
-	int96Size     = 12
-	julianEpoch   = 2_440_588 // 1970-01-01
-	mostJulianDay = julianEpoch + 100_000_000
-)
-
-func microsOfINT96(b []byte) (micros int64, ok bool) {
-	nanos, day := int64(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint32(b[8:]))
-	if nanos < 0 || nanos >= schema.MicrosPerDay*1000 || day > mostJulianDay {
-		return 0, false
-	}
-	return (day-julianEpoch)*schema.MicrosPerDay + nanos/1000, true
 }

@@ -18,6 +18,7 @@ type timeline struct {
 	inside  int     // the first commit that carries its own timestamp; len(commits): none does
 	since   int64   // the timestamp from which those are meant (T4)
 	read    map[int]int64
+	latest  *Snapshot // the latest version, where it had to be loaded
 }
 
 // timeline finds out whether and since when commits carry timestamps. The newest commit tells whether: then the latest
@@ -43,6 +44,7 @@ func (t *timeline) enable(ctx context.Context, s listing) error {
 		return err
 	}
 	latest, err := t.log.load(ctx, segment)
+	t.latest = latest
 	if err != nil || !keepsTime(latest.Protocol, latest.Metadata) {
 		return err
 	}
@@ -177,34 +179,6 @@ func (t *timeline) wrongTime(ctx context.Context, at time.Time, what string) err
 	}
 	return deltaerr.New(deltaerr.NotFound, stamp(at)+" "+what, deltaerr.Hint("the log holds version %d of %s to version %d of %s",
 		t.commits[0].Version, stamp(time.UnixMilli(firstMS)), t.commits[last].Version, stamp(time.UnixMilli(lastMS))))
-}
-
-// VersionFrom returns the earliest version that was committed at or after a time (T6). found is false when the time is
-// after the last commit; version is then the one that comes next, whose time may be before it. When the log was cleaned,
-// version may be the first commit that is left although older ones were made after the time. It costs as much as
-// [Log.VersionAsOf].
-func (l Log) VersionFrom(ctx context.Context, at time.Time) (version int64, found bool, err error) {
-	err = relisting(func() error {
-		names, err := l.list(ctx, 0)
-		if err != nil {
-			return err
-		}
-		t, err := l.timeline(ctx, names)
-		if err != nil {
-			return err
-		}
-		i, err := t.search(ctx, at, func(ms int64) bool { return !time.UnixMilli(ms).Before(at) })
-		if err != nil {
-			return err
-		}
-		if found = i < len(t.commits); found {
-			version = t.commits[i].Version
-		} else {
-			version = t.commits[i-1].Version + 1
-		}
-		return nil
-	})
-	return version, found, l.annotate(err)
 }
 
 // stamp writes a time for a message.

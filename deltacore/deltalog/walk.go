@@ -22,11 +22,18 @@ const maxReadAhead = 8 << 20 // bytes of commits that were read and wait for tho
 // metadata are known. For others, unless the first commit carries both, they are those of the first version from there on
 // that can be rebuilt, which costs what [Log.Open] costs; commits of the range that bring others set them from there on.
 //
-// Commits that the log no longer holds are Unresumable, with a [LostCommits] as cause, after those before them (RV4). A
-// version to above the latest is NotFound. A table id that changes is Replaced.
+// Commits that the log no longer holds are Unresumable, with a [LostCommits] as cause, after those before them (RV4). One that
+// is missing while the one before it is there is Transient: it may only be seen later than those after it. A version to above
+// the latest is NotFound. A table id that changes is Replaced.
 func (s *Snapshot) Commits(ctx context.Context, from, to int64) iter.Seq2[Commit, error] {
+	return s.CommitsExcluding(ctx, from, to, nil)
+}
+
+// CommitsExcluding is Commits for [Commit.Excludes]: the statistics of their files are looked at while they are read, and not
+// kept. nil looks at none. The first commit's are not looked at where its protocol and metadata are found afterwards.
+func (s *Snapshot) CommitsExcluding(ctx context.Context, from, to int64, by *Exclusion) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
-		w := &walk{snapshot: s, next: from, to: to}
+		w := &walk{snapshot: s, next: from, to: to, chooser: chooser{by: by}}
 		if s.Version == from || s.Version+1 == from {
 			w.protocol, w.metadata = &s.Protocol, &s.Metadata
 		}
@@ -40,8 +47,14 @@ func (s *Snapshot) Commits(ctx context.Context, from, to int64) iter.Seq2[Commit
 // walk goes over commits in order.
 type walk struct {
 	snapshot *Snapshot
-	next, to int64            // the versions to go over
-	protocol *action.Protocol // of the version before next; nil: not known
+	next, to int64 // the versions to go over
+	state          // before next
+	chooser  chooser
+}
+
+// state is what a version says of the table; nil: it is not known.
+type state struct {
+	protocol *action.Protocol
 	metadata *action.Metadata
 }
 
@@ -62,7 +75,7 @@ func (w *walk) run(ctx context.Context, yield func(Commit) bool) error {
 			return w.explain(ctx, err)
 		}
 		if tally == nil {
-			tally = newCommitTally(part.file.File)
+			tally = w.newTally(part.file.File)
 		}
 		if err := tally.take(part); err != nil {
 			return err
@@ -117,7 +130,7 @@ func (w *walk) files(ctx context.Context, names listing, from int64) iter.Seq2[F
 					return
 				}
 				if f = names.commit(version); f == nil {
-					yield(File{}, names.lost(version, w.to))
+					yield(File{}, names.missing(version, w.to))
 					return
 				}
 			}
@@ -134,10 +147,14 @@ func (w *walk) explain(ctx context.Context, err error) error {
 		return err
 	}
 	names, listErr := w.snapshot.Log.list(ctx, 0)
-	if listErr != nil || names.commit(w.next) != nil {
-		return err
+	switch {
+	case listErr != nil:
+		return listErr
+	case names.commit(w.next) != nil:
+		return deltaerr.New(deltaerr.Transient, "the commit cannot be read although it is listed", deltaerr.Version(w.next),
+			deltaerr.Cause(err))
 	}
-	return names.lost(w.next, w.to)
+	return names.missing(w.next, w.to)
 }
 
 // finish adds what the version says to a commit.
@@ -163,7 +180,7 @@ func (w *walk) finish(ctx context.Context, t *commitTally) (Commit, error) {
 	c.Protocol, c.Metadata = w.protocol, w.metadata
 	c.Timestamp = c.file.ModTime
 	if keepsTime(*c.Protocol, *c.Metadata) {
-		c.Timestamp, err = timeInside(c, t.first)
+		c.Timestamp, c.timed, err = timeInside(c, t.first)
 	}
 	return c, err
 }
@@ -206,15 +223,25 @@ func (s listing) firstReadable(from int64) int64 {
 	return from
 }
 
-// timeInside is the time of a commit of a version that keeps times in commits, since it does (T3, T4).
-func timeInside(c Commit, first *action.CommitInfo) (at time.Time, err error) {
+// timeInside is the time of a commit of a version that keeps times in commits, since it does (T3, T4); inside: it is the
+// commit's own.
+func timeInside(c Commit, first *action.CommitInfo) (at time.Time, inside bool, err error) {
 	e, err := enablementOf(*c.Metadata)
 	if err != nil {
-		return at, deltaerr.Annotate(err, deltaerr.Version(c.Version))
+		return at, false, deltaerr.Annotate(err, deltaerr.Version(c.Version))
 	}
 	if c.Version < e.version {
-		return c.file.ModTime, nil
+		return c.file.ModTime, false, nil
 	}
 	ms, err := inCommitTime(c.file, first)
-	return time.UnixMilli(ms).UTC(), err
+	return time.UnixMilli(ms).UTC(), true, err
+}
+
+// MadeAfter is when the commit was made as [Log.VersionAsOf] counts, where the one before it was made at another time: its own
+// time, else that of its file, but after the other one (T2).
+func (c Commit) MadeAfter(before time.Time) time.Time {
+	if c.timed {
+		return c.Timestamp
+	}
+	return time.UnixMilli(max(c.Timestamp.UnixMilli(), before.UnixMilli()+1)).UTC()
 }

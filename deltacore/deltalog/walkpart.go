@@ -13,8 +13,9 @@ type walkPart struct {
 	metadata    *action.Metadata
 	info, first *action.CommitInfo
 	changes     int64
-	rows        int64 // live, of the adds with dataChange
-	rowsUnknown bool  // of one of them
+	rows        int64  // live, of the adds with dataChange
+	rowsUnknown bool   // of one of them
+	hash        string // of the commit; of its last part
 }
 
 func (w *walk) readParts(ctx context.Context, f File, emit func(walkPart) error) error {
@@ -25,8 +26,9 @@ func (w *walk) readParts(ctx context.Context, f File, emit func(walkPart) error)
 	defer source.Close()
 	first := true
 	part := walkPart{commitPart: commitPart{file: tailFile{File: f, first: f.Version}}}
-	err = visitActions(action.NewScanner(source), f, func(a action.Action) error {
-		part.takeAction(w.snapshot.Log, a, first)
+	text := newHashing(source)
+	err = visitActions(action.NewScanner(text), f, func(a action.Action) error {
+		part.takeAction(w, a, first)
 		first = false
 		if len(part.actions) < partActions && part.bytes < partBytes {
 			return nil
@@ -38,11 +40,11 @@ func (w *walk) readParts(ctx context.Context, f File, emit func(walkPart) error)
 	if err != nil {
 		return commitError(err, f)
 	}
-	part.last = true
+	part.last, part.hash = true, text.text()
 	return emit(part)
 }
 
-func (p *walkPart) takeAction(l Log, a action.Action, first bool) {
+func (p *walkPart) takeAction(w *walk, a action.Action, first bool) {
 	switch {
 	case a.Protocol != nil:
 		p.protocol = a.Protocol
@@ -58,19 +60,19 @@ func (p *walkPart) takeAction(l Log, a action.Action, first bool) {
 			p.first = p.info
 		}
 	default:
-		p.takeFile(l, a)
+		p.takeFile(w, a)
 	}
 }
 
-// takeFile counts the rows of an add: its statistics are not needed any more then.
-func (p *walkPart) takeFile(l Log, a action.Action) {
+// takeFile counts the rows of an add. Its statistics are not needed any more then, unless they say what to exclude.
+func (p *walkPart) takeFile(w *walk, a action.Action) {
 	if a.Add != nil && a.Add.DataChange {
 		rows, known := a.Add.LiveRows()
 		p.rows += rows
 		p.rowsUnknown = p.rowsUnknown || !known
 	}
-	if a.Add != nil {
+	if a.Add != nil && (w.chooser.by == nil || !a.Add.DataChange) {
 		a.Add.Stats = ""
 	}
-	p.take(l.Root, a)
+	p.take(w.snapshot.Log.Root, a)
 }

@@ -128,7 +128,8 @@ func TestNoCrashLosesMoreThanTheLastWrite(t *testing.T) {
 		for range rapid.IntRange(1, 5).Draw(t, "lives") {
 			kill := rapid.Bool().Draw(t, "kill")
 			l := newLife(t, values, kill)
-			p, found, err := l.writer.Load(context.Background())
+			r, found, err := l.writer.Load(context.Background())
+			p := r.Position
 			if err != nil || found && p.Version > highest || !found && stored != (feed.Position{}) || p.Compare(stored) < 0 {
 				t.Fatalf("want a position from %v to version %d, got %v, %v, %v", stored, highest, p, found, err)
 			}

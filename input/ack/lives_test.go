@@ -57,7 +57,8 @@ func TestNoInterleavingOfLivesLosesARow(t *testing.T) {
 			last := n == lives-1
 			kill := !last && rapid.Bool().Draw(t, "kill")
 			l := newLife(t, values, kill)
-			p, found, err := l.writer.Load(context.Background())
+			r, found, err := l.writer.Load(context.Background())
+			p := r.Position
 			if err != nil || p.Version < stored || !found && stored > 0 {
 				t.Fatalf("want a position from %d on, got %v, %v, %v", stored, p, found, err)
 			}

@@ -25,12 +25,13 @@ const (
 
 // Record is a position as it is stored. Of two records the one with the higher sequence was written later.
 //
-// The text is one JSON object, {"format":1,"sequence":7,"position":{…},"checksum":"…"}. The checksum is the first 16 hex
-// digits of the SHA-256 of all that stands before its comma. Every format keeps format, sequence and checksum in this form,
-// so that a record of a later release is told from a damaged one.
+// The text is one JSON object, {"format":1,"sequence":7,"position":{…},"reading":"…","checksum":"…"}. The checksum is the
+// first 16 hex digits of the SHA-256 of all that stands before its comma. Every format keeps format, sequence and checksum in
+// this form, so that a record of a later release is told from a damaged one.
 type Record struct {
 	Sequence int64 // from 1
 	Position feed.Position
+	Reading  string // what of the table was read, for people; "": not known, as in records of releases before it
 }
 
 // envelope is what a record holds before its checksum.
@@ -38,6 +39,7 @@ type envelope struct {
 	Format   int64          `json:"format"`
 	Sequence int64          `json:"sequence"`
 	Position jsontext.Value `json:"position"`
+	Reading  string         `json:"reading,omitzero"`
 }
 
 const (
@@ -49,13 +51,14 @@ const (
 // Encode returns the text of the record.
 func (r Record) Encode() ([]byte, error) {
 	if r.Sequence > maxSequence { // nobody saves that often: it was made up
-		return nil, deltaerr.New(deltaerr.Unresumable, "there is no sequence after that of the stored position", deltaerr.Hint("delete both keys"))
+		return nil, deltaerr.New(deltaerr.Unresumable, "there is no sequence after that of the stored position",
+			deltaerr.Hint("delete both keys"))
 	}
 	position, err := json.Marshal(r.Position)
 	if err != nil {
 		return nil, unencodable(r, err)
 	}
-	text, err := json.Marshal(envelope{Format: recordFormat, Sequence: r.Sequence, Position: position})
+	text, err := json.Marshal(envelope{Format: recordFormat, Sequence: r.Sequence, Position: position, Reading: r.Reading})
 	if err != nil {
 		return nil, unencodable(r, err)
 	}
@@ -88,7 +91,7 @@ func DecodeRecord(text []byte) (Record, error) {
 			deltaerr.Hint("use the release that wrote it, or a later one"))
 	}
 	position, err := feed.ParsePosition(e.Position)
-	return Record{Sequence: e.Sequence, Position: position}, err
+	return Record{Sequence: e.Sequence, Position: position, Reading: e.Reading}, err
 }
 
 // verified returns what stands before the checksum, if that is right.

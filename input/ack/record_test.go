@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
@@ -42,6 +44,27 @@ func TestRecordReadsBackFromItsText(t *testing.T) {
 	got, err := DecodeRecord(text)
 	if want := (Record{Sequence: 3, Position: at(5)}); err != nil || got != want {
 		t.Fatalf("want %v, got %v and %v", want, got, err)
+	}
+}
+
+// TestRecordSaysWhatWasRead, which those of older releases do not. They read one that does: they take no notice of it.
+func TestRecordSaysWhatWasRead(t *testing.T) {
+	want := Record{Sequence: 3, Position: at(5), Reading: `all columns where "é" = 'x'`}
+	text, err := want.Encode()
+	if got, decodeErr := DecodeRecord(text); err != nil || decodeErr != nil || got != want {
+		t.Errorf("want %v, got %v and %v", want, got, decodeErr)
+	}
+	var older struct {
+		Format   int64          `json:"format"`
+		Sequence int64          `json:"sequence"`
+		Position jsontext.Value `json:"position"`
+	}
+	body, ok := verified(text)
+	if err := json.Unmarshal(append(body, '}'), &older); !ok || err != nil || older.Format != 1 || older.Sequence != 3 {
+		t.Errorf("want format 1 for older releases, too, got %+v, %v", older, err)
+	}
+	if text := encoded(t, 3, 5); strings.Contains(string(text), "reading") {
+		t.Errorf("want nothing said of what is not known, got %s", text)
 	}
 }
 
@@ -88,6 +111,7 @@ func TestAnyPositionReadsBackFromARecord(t *testing.T) {
 		p := at(rapid.Int64Range(0, 1<<40).Draw(t, "version"))
 		p.File.Path = strings.ToValidUTF8(rapid.String().Draw(t, "path"), "")
 		want := Record{Sequence: rapid.Int64Range(1, maxSequence).Draw(t, "sequence"), Position: p}
+		want.Reading = strings.ToValidUTF8(rapid.String().Draw(t, "reading"), "")
 		text, err := want.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -100,6 +124,7 @@ func TestAnyPositionReadsBackFromARecord(t *testing.T) {
 
 func FuzzDecodeRecord(f *testing.F) {
 	f.Add([]byte(`{"format":1,"sequence":3,"position":{"table_id":"t","version":1,"phase":"tail","part":"add"}`), true)
+	f.Add([]byte(`{"format":1,"sequence":3,"position":{"table_id":"t","version":1,"phase":"tail","part":"add"},"reading":"a where b"`), true)
 	f.Add([]byte(`{"format":2,"sequence":3`), true)
 	f.Add([]byte(`{}`), false)
 	f.Fuzz(func(t *testing.T, text []byte, whole bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
@@ -26,9 +27,10 @@ var ErrAbsent = errors.New("nothing is stored under the key")
 // leave a torn value behind when a write is cut short (the file cache writes in place); the other key then still has the
 // record before it. A Store is safe for concurrent use; two of them on one key are not.
 type Store struct {
-	cache Cache
-	keys  [2]string
-	warn  func(string)
+	cache   Cache
+	keys    [2]string
+	warn    func(string)
+	reading string
 
 	mu       sync.Mutex
 	loaded   bool
@@ -44,6 +46,9 @@ func NewStore(cache Cache, key string, warn func(string)) *Store {
 	}
 	return &Store{cache: cache, keys: [2]string{key + "_a", key + "_b"}, warn: warn}
 }
+
+// Reads sets what the records say that is read, up to 1 KiB. It comes before everything else.
+func (s *Store) Reads(what string) { s.reading = what }
 
 // Load returns the newest record; false when nothing was stored yet. One damaged record is passed over. A position is there
 // but cannot be used: that is a deltaerr Unresumable, after which Save begins anew. A cache that does not answer is a
@@ -155,14 +160,23 @@ func (s *Store) Save(ctx context.Context, p feed.Position) error {
 // only record that is known to be whole.
 func (s *Store) write(ctx context.Context, p feed.Position) error {
 	s.sequence++
-	text, err := Record{Sequence: s.sequence, Position: p}.Encode()
+	text, err := Record{Sequence: s.sequence, Position: p, Reading: s.reading}.Encode()
 	if err != nil {
 		return err
 	}
 	key := s.keys[s.next]
 	if err := s.cache.Set(ctx, key, text); err != nil {
-		return deltaerr.New(deltaerr.Transient, "the cache did not take it", s.phase("writing", key), deltaerr.Cause(err))
+		refused := deltaerr.New(deltaerr.Transient, "the cache did not take it", s.phase("writing", key), deltaerr.Cause(err))
+		return deltaerr.Annotate(refused, hintsFor(err)...)
 	}
 	s.next = 1 - s.next
+	return nil
+}
+
+// hintsFor says what may help where a cache does not take a value.
+func hintsFor(err error) []deltaerr.Attr {
+	if errors.Is(err, fs.ErrNotExist) {
+		return []deltaerr.Attr{deltaerr.Hint("the directory of a file cache must exist: make it, and this is tried again")}
+	}
 	return nil
 }

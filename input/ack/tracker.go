@@ -92,8 +92,9 @@ func New[P Payload](o Options) *Tracker[P] {
 }
 
 // Next returns what is to be delivered next: rejected messages that are due, else batches from in, in their order, as far as
-// the limits allow. Rejected messages that are not due hold nothing back: the limit bounds how much passes them. It blocks until there is something. After in was closed it returns io.EOF once
-// everything is resolved; it returns the error of ctx when that ends first, and can be called again.
+// the limits allow. Rejected messages that are not due hold nothing back: the limit bounds how much passes them. It blocks
+// until there is something. After in was closed it returns io.EOF once everything is resolved; it returns the error of ctx
+// when that ends first, and can be called again.
 func (t *Tracker[P]) Next(ctx context.Context, in <-chan Item[P]) (*Delivery[P], error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -258,10 +259,8 @@ func (t *Tracker[P]) release() {
 		return
 	}
 	last := t.queue[n-1].position
-	if t.options.Durable {
-		for _, e := range t.queue[:n] {
-			t.unstored.add(mark{e.position, e.start})
-		}
+	for _, e := range t.queue[:n] {
+		t.resolved(mark{position: e.position, start: e.start})
 	}
 	clear(t.queue[:n])
 	t.queue = t.queue[n:]

@@ -7,14 +7,24 @@ type unstored struct {
 	batches []mark // oldest first
 }
 
-// mark is the place of a batch in the order.
+// mark is the place of a batch in the order, or of several that follow each other.
 type mark struct {
 	position feed.Position // behind it
 	start    extent        // what was handed out before it
+	several  bool
 }
 
 // add takes a batch that was resolved.
 func (u *unstored) add(m mark) { u.batches = append(u.batches, m) }
+
+// extend takes a batch that was resolved while positions cannot be stored, which may be so for days: it takes no more room.
+func (u *unstored) extend(m mark) {
+	if n := len(u.batches); n > 1 {
+		u.batches[n-1].position, u.batches[n-1].several = m.position, true
+		return
+	}
+	u.add(m)
+}
 
 // stored lets the batches at or before a position go.
 func (u *unstored) stored(p feed.Position) {
@@ -26,12 +36,26 @@ func (u *unstored) stored(p feed.Position) {
 }
 
 // start is where the limits count from; false: from the oldest unresolved row. The oldest batch does not count, since it is
-// being stored while the next ones are under way.
+// being stored while the next ones are under way; of several together it is not known which ones are stored.
 func (u *unstored) start() (extent, bool) {
-	if len(u.batches) < 2 {
+	switch {
+	case len(u.batches) > 0 && u.batches[0].several:
+		return u.batches[0].start, true
+	case len(u.batches) < 2:
 		return extent{}, false
 	}
 	return u.batches[1].start, true
+}
+
+// resolved notes a batch that was resolved, and is to be stored.
+func (t *Tracker[P]) resolved(m mark) {
+	switch {
+	case !t.options.Durable:
+	case t.failing.Load():
+		t.unstored.extend(m)
+	default:
+		t.unstored.add(m)
+	}
 }
 
 // Stored tells that a position was stored.

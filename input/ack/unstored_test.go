@@ -57,3 +57,44 @@ func TestEndIsNotHeldUpByWhatIsNotStored(t *testing.T) {
 		t.Error("want the end")
 	}
 }
+
+// TestWhatIsUnstoredTakesNoRoomWhileTheCacheIsDown for however long that is, and counts when it is there again.
+func TestWhatIsUnstoredTakesNoRoomWhileTheCacheIsDown(t *testing.T) {
+	const rows = 10
+	tr := New[run](Options{Durable: true, Rows: rows})
+	next := int64(1)
+	deliver := func() bool {
+		tr.arrived(Item[run]{Payload: run{first: next, messages: []int64{1}}, Position: upTo(next)}, true)
+		d, _ := tr.step()
+		if d == nil {
+			return false
+		}
+		next++
+		d.Ack()
+		return true
+	}
+	deliver()
+	tr.Failing()
+	for range 100_000 {
+		if !deliver() {
+			t.Fatalf("want nothing to wait for a cache that is down, but row %d does", next)
+		}
+	}
+	if n := len(tr.unstored.batches); n > 2 {
+		t.Errorf("want it noted in one place, got %d", n)
+	}
+	half := next / 2
+	tr.Stored(upTo(half))
+	if deliver() {
+		t.Error("want a row to wait until what came while the cache was down is stored")
+	}
+	tr.Stored(upTo(next - 1))
+	for range rows + 1 { // the oldest batch does not count
+		if !deliver() {
+			t.Fatalf("want the limit from the stored position on, but row %d waits", next)
+		}
+	}
+	if deliver() {
+		t.Error("want the limit to count again")
+	}
+}

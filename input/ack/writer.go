@@ -66,18 +66,18 @@ func NewWriter(s *Store, o WriterOptions) *Writer {
 	return &Writer{store: s, options: o, wake: make(chan struct{}, 1), done: make(chan struct{}), settled: make(chan struct{})}
 }
 
-// Load returns the stored position, as [Store.Load] does. The positions of Moved have to be behind it.
-func (w *Writer) Load(ctx context.Context) (feed.Position, bool, error) {
+// Load returns what is stored, as [Store.Load] does. The positions of Moved have to be behind it.
+func (w *Writer) Load(ctx context.Context) (Record, bool, error) {
 	r, found, err := w.store.Load(ctx)
 	if err != nil || !found {
-		return feed.Position{}, false, err
+		return Record{}, false, err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.known {
 		w.newest, w.known = r.Position, true
 	}
-	return r.Position, true, nil
+	return r, true, nil
 }
 
 // Begin stores where a run begins, even before what is stored, and returns when that is done. It tries until ctx ends, and
@@ -164,9 +164,9 @@ func (w *Writer) Flush(ctx context.Context) error {
 		select {
 		case <-settled:
 		case <-w.done:
-			return w.unstored()
+			return w.shortfall()
 		case <-ctx.Done():
-			return deltaerr.Annotate(w.unstored(), deltaerr.Cause(ctx.Err()))
+			return deltaerr.Annotate(w.shortfall(), deltaerr.Cause(ctx.Err()))
 		}
 	}
 }
@@ -177,8 +177,8 @@ func (w *Writer) progress() (stored int64, settled <-chan struct{}) {
 	return w.stored, w.settled
 }
 
-// unstored returns why the newest position is not stored; nil: it is.
-func (w *Writer) unstored() error {
+// shortfall returns why the newest position is not stored; nil: it is.
+func (w *Writer) shortfall() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -212,5 +212,5 @@ func (w *Writer) Close(ctx context.Context) error {
 	case <-w.done:
 	case <-join.C:
 	}
-	return w.unstored()
+	return w.shortfall()
 }

@@ -84,6 +84,23 @@ func (e *Encoder) Lines(batch arrow.RecordBatch, p Part) (chunk []byte, rows int
 	return bytes.Clone(s.scratch), len(s.ends), nil
 }
 
+// LinesInto is as Lines, but for where the chunk is: in the memory of to, which it takes over, or in larger memory when that is
+// not enough. Nothing is copied.
+func (e *Encoder) LinesInto(to []byte, batch arrow.RecordBatch, p Part) (chunk []byte, rows int, err error) {
+	s, err := e.open(batch)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer e.close(s)
+	own := s.scratch
+	defer func() { s.scratch = own }()
+	s.scratch = to[:0]
+	if err := s.appendRows(p, "\n"); err != nil {
+		return nil, 0, err
+	}
+	return s.scratch, len(s.ends), nil
+}
+
 // open takes a session from the pool and binds it to the batch.
 func (e *Encoder) open(batch arrow.RecordBatch) (*session, error) {
 	s, ok := e.pool.Get().(*session)

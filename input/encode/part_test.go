@@ -38,6 +38,12 @@ var formats = map[string]func(t fataler, e *Encoder, batch arrow.RecordBatch, p 
 		mustEncode(t, err)
 		return partly{rows: strings.Split(string(got), "\n"), n: n, bytes: len(got)}
 	},
+	"lines into": func(t fataler, e *Encoder, batch arrow.RecordBatch, p Part) partly {
+		old := []byte("what was there before")
+		got, n, err := e.LinesInto(old, batch, p)
+		mustEncode(t, err)
+		return partly{rows: strings.Split(string(got), "\n"), n: n, bytes: len(got)}
+	},
 	"structured": func(t fataler, e *Encoder, batch arrow.RecordBatch, p Part) partly {
 		got, err := e.Structured(batch, p)
 		mustEncode(t, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"time"
 
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltalog"
@@ -12,13 +13,17 @@ import (
 // nextCommit takes the next commit and decides what becomes of it.
 func (f *follower) nextCommit(ctx context.Context) (input, error) {
 	next := f.nextVersion()
+	if lost := f.watch.state().lost; lost != nil { // what is being read may be of another table already
+		f.commits.end()
+		return onNoNews, lost
+	}
 	if !f.commits.running() {
 		table, latest, err := f.known(ctx, next)
 		if err != nil || latest < next {
-			return noNews, err
+			return onNoNews, err
 		}
 		f.commits.begin(ctx, f.life, func(own context.Context) iter.Seq2[deltalog.Commit, error] {
-			return table.Commits(own, next, latest)
+			return table.CommitsFor(own, next, latest, f.config.Scan)
 		})
 	}
 	c, more, interrupted, err := f.commits.next(ctx)
@@ -27,9 +32,9 @@ func (f *follower) nextCommit(ctx context.Context) (input, error) {
 	}
 	switch {
 	case err != nil:
-		return noNews, f.lost(err)
+		return onNoNews, f.lost(err)
 	case !more && interrupted:
-		return noNews, ctx.Err()
+		return onNoNews, ctx.Err()
 	case !more:
 		return f.nextCommit(ctx) // those that were known when they were begun are done
 	}
@@ -39,7 +44,7 @@ func (f *follower) nextCommit(ctx context.Context) (input, error) {
 // lost explains why a commit is not there, where it was asked for by its version.
 func (f *follower) lost(err error) error {
 	var gone *deltalog.LostCommits
-	if !errors.As(err, &gone) || !f.position.untouched() {
+	if !errors.As(err, &gone) || gone.Others || !f.position.untouched() || f.config.Resume != nil {
 		return err
 	}
 	hint := deltaerr.Hint("begin with the snapshot")
@@ -55,7 +60,7 @@ func (f *follower) take(ctx context.Context, c deltalog.Commit) (input, error) {
 	next, err := f.judged(ctx, c)
 	if err != nil {
 		f.commits.end() // the commit is read once more if that helps
-		return noNews, annotate(err, f.watch.state().table, c.Version)
+		return onNoNews, annotate(err, f.watch.state().table, c.Version)
 	}
 	f.watch.moveTo(f.watch.state().table.AtCommit(c))
 	if f.pass != nil {
@@ -66,35 +71,40 @@ func (f *follower) take(ctx context.Context, c deltalog.Commit) (input, error) {
 
 func (f *follower) judged(ctx context.Context, c deltalog.Commit) (input, error) {
 	position := f.behind(c.Version, PhaseTail)
-	if c.Timestamp.Before(f.after) { // nothing was accepted yet
-		f.position = position
-		return none, nil
+	if position.Commit != "" && position.Commit != c.Hash {
+		return onNone, rewritten(ctx, f.watch.state().table, position)
+	}
+	position.Commit = c.Hash
+	if made := c.MadeAfter(f.made); made.Before(f.after) {
+		f.made, f.position = made, position
+		return onNone, nil
 	}
 	change, err := f.check(c.Version, c.Metadata)
 	if err != nil {
-		return none, err
+		return onNone, err
 	}
 	skipped, err := f.config.Follow.skips(c)
 	if err != nil {
-		return none, err
+		return onNone, err
 	}
 	var p *pass
 	if skipped == nil && c.Files.Len() > 0 {
 		if p, err = f.passOf(ctx, c, position); err != nil {
-			return none, err
+			return onNone, err
 		}
 		position = p.position
 	}
 	f.accept(change)
+	f.after = time.Time{}
 	if skipped != nil {
 		f.queue = append(f.queue, *skipped)
 	}
 	position.SchemaHash = f.accepted.Hash()
 	f.position, f.pass = position, p
 	if p == nil {
-		return none, nil
+		return onNone, nil
 	}
-	return rows, nil
+	return onRows, nil
 }
 
 // behind is the position at the beginning of a version, or the one inside it that was resumed from.

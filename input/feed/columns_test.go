@@ -74,3 +74,26 @@ func (f *followed) toTheEnd(ids []int64) (positions []Position, before [][]int64
 		}
 	}
 }
+
+// TestOtherColumnsAreReadBehindAVersionThatIsGone: the hash of those before says nothing of them. Without that they are refused.
+func TestOtherColumnsAreReadBehindAVersionThatIsGone(t *testing.T) {
+	g := newGrower()
+	for g.Version() < 4 {
+		g.append(1)
+	}
+	g.Checkpoint()
+	g.publish()
+	for v := range int64(3) {
+		g.store.Delete(deltatest.CommitPath(v))
+	}
+	behind := behindVersion(g, 2)
+	behind.SchemaHash = "of other columns"
+	for _, others := range []bool{true, false} {
+		got := follow(t, g, Config{Resume: &behind, OtherColumns: others}).upToNow()
+		if others {
+			want(t, []string{"planned 0 files of tail 2", "insert 5-5 of tail 3"}, got[:2])
+			continue
+		}
+		wantText(t, got[1], "the columns are not those that were read before")
+	}
+}

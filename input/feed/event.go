@@ -23,7 +23,7 @@ type Event interface{ isEvent() }
 // Planned is the first event of a source, and of each version that is read as a whole: what is about to be read.
 type Planned struct {
 	Position Position       // behind it reading begins
-	Files    int            // active files of the version; 0 where reading begins with a commit
+	Files    int            // files of the version that are to be read; 0 where reading begins with a commit
 	Columns  *schema.Struct // nil where reading begins with a commit whose schema is not known yet
 	Took     time.Duration  // from opening the table until the files were known
 }
@@ -40,7 +40,7 @@ type Rows struct {
 	FirstRow        int64   // physical row of the first row in the file
 	Index           []int64 // physical row of each row; nil when consecutive
 
-	// Of Reload: these are the first rows of their version, or the last.
+	// Of Reload: these are the first rows of their version, or the last. A version without rows has neither.
 	First, Last bool
 
 	// One number a row (row tracking); nil unless asked for.
@@ -67,7 +67,7 @@ type Skipped struct {
 	Operation string // of a commit, as its writer calls it
 	File      string // of a missing file: as in the log, decoded
 	Files     int64  // that a commit added or removed
-	Rows      *int64 // that a commit added; nil: not known
+	Rows      *int64 // that a commit added, whatever a predicate says of them; nil: not known
 	Cause     error  // of a missing file
 }
 

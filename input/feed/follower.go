@@ -37,7 +37,8 @@ type follower struct {
 	hash     string           // of what was accepted before a restart, where no more than that is known
 	over     bool             // no look will come
 	news     <-chan struct{}  // closed when there is more than was known when choosing
-	after    time.Time        // commits made before it are passed over; zero: none
+	after    time.Time        // until a commit was accepted, those made before it are passed over; zero: none
+	made     time.Time        // with after: when the commit before the next one was made (T2)
 	quiet    bool             // that it caught up was said, and nothing happened since
 	err      error            // of state failed
 }
@@ -86,11 +87,11 @@ func (f *follower) step(ctx context.Context) (Event, error) {
 	case choosing:
 		return nil, f.choose(ctx)
 	case upToDate:
-		return f.caughtUp(told), nil
+		return f.caughtUp(onTold), nil
 	case waiting:
 		return nil, f.wait(ctx)
 	case ending:
-		return f.caughtUp(told), nil
+		return f.caughtUp(onTold), nil
 	case failed:
 		return nil, f.err
 	default:
@@ -102,10 +103,10 @@ func (f *follower) step(ctx context.Context) (Event, error) {
 func (f *follower) announce() Event {
 	e := Planned{Position: f.position, Columns: f.accepted, Took: f.took}
 	if f.pass == nil {
-		return f.say(e, none)
+		return f.say(e, onNone)
 	}
 	e.Files = f.pass.scan.Files()
-	return f.say(e, rows)
+	return f.say(e, onRows)
 }
 
 // read pulls the next rows.
@@ -119,7 +120,7 @@ func (f *follower) read(ctx context.Context) (Event, error) {
 	case !more:
 		f.pass = nil
 		f.queue = append(f.queue, f.held.last()...)
-		f.to(lastRow)
+		f.to(onLastRow)
 		return nil, nil
 	}
 	if skipped, ok := event.(Skipped); ok {
@@ -138,7 +139,7 @@ func (f *follower) read(ctx context.Context) (Event, error) {
 func (f *follower) finish() Event {
 	f.position.Done, f.position.FileDone = true, true
 	f.watch.handedOut(f.position)
-	return f.say(Progress{f.position}, told)
+	return f.say(Progress{f.position}, onTold)
 }
 
 // caughtUp says how far the source came.
@@ -155,7 +156,7 @@ func (f *follower) caughtUp(i input) Event {
 // choose finds what comes next.
 func (f *follower) choose(ctx context.Context) error {
 	if f.bounded && f.nextVersion() > f.last {
-		f.to(bound)
+		f.to(onBound)
 		return nil
 	}
 	var next input
@@ -166,31 +167,24 @@ func (f *follower) choose(ctx context.Context) error {
 	case Reload:
 		next, err = f.nextReload(ctx)
 	default:
-		next = bound
+		next = onBound
 	}
 	switch {
 	case err != nil:
 		return f.settle(ctx, err)
-	case next == noNews && f.over:
-		next = bound
-	case next == noNews && f.quiet:
-		f.state = waiting
-		return nil
-	}
-	if next != noNews {
+	case next != onNoNews:
 		f.quiet = false
+	case f.over:
+		f.quiet, next = false, onBound
+	case f.quiet:
+		next = onStillNone
 	}
 	f.to(next)
 	return nil
 }
 
 // nextVersion is the version that is read next, or that reading goes on with.
-func (f *follower) nextVersion() int64 {
-	if f.position.Done {
-		return f.position.Version + 1
-	}
-	return f.position.Version
-}
+func (f *follower) nextVersion() int64 { return f.position.next() }
 
 // known returns the table that goes on from, and the last version wanted that it knows. It costs a request only where a look
 // found the version beside a read that has moved on since.
@@ -201,7 +195,7 @@ func (f *follower) known(ctx context.Context, version int64) (table *deltacore.T
 	switch {
 	case seen.lost != nil:
 		return nil, 0, seen.lost
-	case table.Latest() < version && seen.latest >= version:
+	case f.watch.settled(table) < version && seen.latest >= version:
 		own, release := f.life.within(ctx)
 		defer release()
 		if table, err = table.Look(own); err != nil {
@@ -209,14 +203,14 @@ func (f *follower) known(ctx context.Context, version int64) (table *deltacore.T
 		}
 		f.watch.moveTo(table)
 	}
-	return table, min(table.Latest(), f.last), nil
+	return table, min(f.watch.settled(table), f.last), nil
 }
 
 // wait waits for news.
 func (f *follower) wait(ctx context.Context) error {
 	select {
 	case <-f.news:
-		f.to(news)
+		f.to(onNews)
 	case <-ctx.Done():
 	case <-f.life.ctx.Done():
 	}
@@ -236,7 +230,7 @@ func (f *follower) settle(ctx context.Context, err error) error {
 	f.queue = append(f.queue, f.held.release()...) // they were read before
 	f.let()
 	f.err = err
-	f.to(broken)
+	f.to(onBroken)
 	return nil
 }
 
@@ -287,7 +281,7 @@ func (f *follower) Close() error {
 		}
 	}
 	f.queue = nil
-	f.to(closing)
+	f.to(onClose)
 	return nil
 }
 

@@ -3,7 +3,7 @@ package feed
 // hold keeps the newest rows of a version that is loaded again until it is known whether others follow, so that the last
 // ones can say so.
 type hold struct {
-	fresh bool // no rows of the version were handed out
+	fresh bool // no rows of the version were handed out, nor a position inside it: behind one, rows are not the first
 	rows  *Rows
 	after *Progress // that came behind the rows
 }
@@ -17,10 +17,13 @@ func (h *hold) take(e Event) []Event {
 		h.rows = &e
 		return out
 	case Progress:
-		if h.rows == nil {
+		switch {
+		case h.fresh:
+		case h.rows == nil:
 			return []Event{e}
+		default:
+			h.after = &e
 		}
-		h.after = &e
 	}
 	return nil
 }

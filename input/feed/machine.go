@@ -10,6 +10,7 @@ import "fmt"
 //	         ─rows────→ reading       a commit with rows to hand out
 //	         ─none────→ finished      a version without
 //	         ─noNews──→ upToDate ─told─→ waiting ─news─→ choosing
+//	         ─stillNone────────────────→ waiting
 //	         ─bound───→ ending ─told─→ ended
 //
 // A permanent error leads to failed, Close to closed; both stay.
@@ -38,40 +39,43 @@ func (s state) String() string { return stateNames[s] }
 type input int
 
 const (
-	version input = iota // a version to read as a whole was found
-	rows                 // rows are to be read
-	none                 // no rows are
-	lastRow              // the last one was handed out
-	told                 // what was to be said was
-	noNews               // everything known was handed out
-	news                 // there is more
-	bound                // everything wanted was handed out
-	broken               // a permanent error
-	closing              // Close
+	onVersion   input = iota // a version to read as a whole was found
+	onRows                   // rows are to be read
+	onNone                   // no rows are
+	onLastRow                // the last one was handed out
+	onTold                   // what was to be said was
+	onNoNews                 // everything known was handed out
+	onStillNone              // it was, which was said before
+	onNews                   // there is more
+	onBound                  // everything wanted was handed out
+	onBroken                 // a permanent error
+	onClose                  // Close
 )
 
-var inputNames = [...]string{"version", "rows", "none", "lastRow", "told", "noNews", "news", "bound", "broken", "close"}
+var inputNames = [...]string{
+	"version", "rows", "none", "lastRow", "told", "noNews", "stillNone", "news", "bound", "broken", "close",
+}
 
 func (i input) String() string { return inputNames[i] }
 
 var transitions = map[state]map[input]state{
-	planned:  {rows: reading, none: choosing},
-	reading:  {lastRow: finished},
-	finished: {told: choosing},
-	choosing: {version: planned, rows: reading, none: finished, noNews: upToDate, bound: ending},
-	upToDate: {told: waiting},
-	waiting:  {news: choosing},
-	ending:   {told: ended},
+	planned:  {onRows: reading, onNone: choosing},
+	reading:  {onLastRow: finished},
+	finished: {onTold: choosing},
+	choosing: {onVersion: planned, onRows: reading, onNone: finished, onNoNews: upToDate, onStillNone: waiting, onBound: ending},
+	upToDate: {onTold: waiting},
+	waiting:  {onNews: choosing},
+	ending:   {onTold: ended},
 }
 
 // after returns the state that an input leads to. One that has no place there is a bug.
 func (s state) after(i input) state {
 	switch {
-	case i == closing || s == closed:
+	case i == onClose || s == closed:
 		return closed
-	case s == failed || s == ended && i == broken:
+	case s == failed || s == ended && i == onBroken:
 		return s
-	case i == broken:
+	case i == onBroken:
 		return failed
 	}
 	next, ok := transitions[s][i]

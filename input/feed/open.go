@@ -2,7 +2,6 @@ package feed
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/benthos-delta/benthos-delta/deltacore"
@@ -62,45 +61,34 @@ func (f *follower) openSnapshot(ctx context.Context) error {
 		c.Open.Version = &c.Resume.Version
 	}
 	table, err := deltacore.Open(ctx, c.URI, c.Open)
+	if c.Resume != nil {
+		return f.resumeSnapshot(ctx, table, err)
+	}
 	if err != nil {
 		return err
 	}
-	at := beginning(table, table.Version(), PhaseSnapshot)
-	if c.Resume != nil {
-		if at, err = resumeAt(at, *c.Resume, table); err != nil {
-			return err
-		}
+	return f.beginSnapshot(ctx, table)
+}
+
+// beginSnapshot begins with all rows of a version.
+func (f *follower) beginSnapshot(ctx context.Context, t *deltacore.Table) (err error) {
+	if t, err = t.Hashed(ctx); err != nil {
+		return err
 	}
-	return f.begin(ctx, table, at)
+	at := beginning(t, t.Version(), PhaseSnapshot)
+	at.Commit = t.CommitHash()
+	return f.begin(ctx, t, at)
 }
 
 func beginning(t *deltacore.Table, version int64, phase Phase) Position {
 	return Position{TableID: t.Snapshot().Metadata.ID, Version: version, Phase: phase, Part: PartAdd, Row: -1}
 }
 
-// resumeAt checks that a stored position belongs to the one version that was opened.
-func resumeAt(start, stored Position, t *deltacore.Table) (Position, error) {
-	switch {
-	case stored.TableID != start.TableID:
-		return Position{}, replaced(t, stored)
-	case stored.Phase != PhaseSnapshot || stored.Version != start.Version:
-		return Position{}, notThere(t, stored, "the position is not in the snapshot of this version")
-	}
-	return stored, nil
-}
-
-func replaced(t *deltacore.Table, stored Position) error {
-	return deltaerr.New(deltaerr.Replaced, "the table has another id now: "+t.Snapshot().Metadata.ID, deltaerr.Table(t.URI()),
-		deltaerr.Version(t.Version()), deltaerr.Phase("resuming from %s", stored))
-}
-
-func notThere(t *deltacore.Table, stored Position, why string) error {
-	return deltaerr.New(deltaerr.Unresumable, why, deltaerr.Table(t.URI()), deltaerr.Version(t.Version()),
-		deltaerr.Phase("resuming from %s", stored))
-}
-
 // start begins to follow where the configuration says.
 func (f *follower) start(ctx context.Context) error {
+	if at := f.config.Follow.StartTimestamp; at != nil {
+		return f.startAt(ctx, *at, nil)
+	}
 	table, err := f.openFirst(ctx)
 	if err != nil {
 		return err
@@ -110,20 +98,22 @@ func (f *follower) start(ctx context.Context) error {
 	switch {
 	case c.StartVersion != nil:
 		return f.begin(ctx, table, beginning(table, *c.StartVersion, PhaseTail))
-	case c.StartTimestamp != nil:
-		return f.startAt(ctx, table, *c.StartTimestamp)
 	case c.SkipSnapshot:
 		at := beginning(table, table.Version(), PhaseTail)
 		if c.Mode == Reload {
 			at.Phase = PhaseSnapshot
 		}
 		at.Done, at.FileDone = true, true
+		if table, err = table.Hashed(ctx); err != nil {
+			return err
+		}
+		at.Commit = table.CommitHash()
 		return f.beginBehind(ctx, table, at)
 	}
 	if table, err = table.At(ctx, min(table.Version(), f.last)); err != nil {
 		return err
 	}
-	return f.begin(ctx, table, beginning(table, table.Version(), PhaseSnapshot))
+	return f.beginSnapshot(ctx, table)
 }
 
 // openFirst opens the version whose commit is read first, so that no commit is read twice and one checkpoint is, else the
@@ -133,21 +123,56 @@ func (f *follower) openFirst(ctx context.Context) (*deltacore.Table, error) {
 	open.Version = f.config.Follow.StartVersion
 	t, err := deltacore.Open(ctx, f.config.URI, open)
 	if open.Version != nil && deltaerr.KindOf(err) == deltaerr.NotFound {
-		return deltacore.Open(ctx, f.config.URI, f.config.Open)
+		t, err = deltacore.Open(ctx, f.config.URI, f.config.Open)
 	}
-	return t, err
+	if err != nil {
+		return nil, err
+	}
+	return settledOf(ctx, t)
 }
 
-// startAt begins with the first commit at or after a time, which may not have been made yet.
-func (f *follower) startAt(ctx context.Context, t *deltacore.Table, at time.Time) error {
-	version, found, err := t.VersionFrom(ctx, at)
+// settledOf is the table, or the version before it where it is the newest and its commit has no byte.
+func settledOf(ctx context.Context, t *deltacore.Table) (*deltacore.Table, error) {
+	if blank := blankOf(t); blank <= 0 || blank != t.Version() {
+		return t, nil
+	}
+	before, err := t.At(ctx, t.Version()-1)
+	if deltaerr.KindOf(err) == deltaerr.NotFound {
+		return t, nil
+	}
+	return before, err
+}
+
+// startAt begins with the first commit at or after a time, which may not have been made yet, and not before a stored position.
+func (f *follower) startAt(ctx context.Context, at time.Time, stored *Position) error {
+	s, err := deltacore.OpenFrom(ctx, f.config.URI, at, f.config.Open)
 	if err != nil {
 		return err
 	}
-	if !found {
-		f.after = at
+	if s.Table, err = settledOf(ctx, s.Table); err != nil {
+		return err
 	}
-	return f.begin(ctx, t, beginning(t, version, PhaseTail))
+	begin := beginning(s.Table, s.Version, PhaseTail)
+	if blank := blankOf(s.Table); !s.Found && blank >= 0 {
+		begin.Version = blank
+	}
+	if s.Found && s.Table.Version() == s.Version {
+		begin.Commit = s.Table.CommitHash()
+	}
+	if stored != nil {
+		_, known, err := recognize(ctx, s.Table, *stored)
+		if err != nil {
+			return err
+		}
+		if next := known.next(); next > s.Version || next < s.First { // what the log no longer holds may have been made after it
+			begin = known
+		}
+	}
+	if !s.Found {
+		f.after, f.made = at, s.Last
+	}
+	f.bound(s.Table)
+	return f.begin(ctx, s.Table, begin)
 }
 
 // beginBehind begins behind a version whose columns count as accepted.
@@ -166,62 +191,11 @@ func (f *follower) beginBehind(ctx context.Context, t *deltacore.Table, at Posit
 func (f *follower) bound(t *deltacore.Table) {
 	c := f.config.Follow
 	if c.UntilCaughtUp {
-		f.last, f.bounded = t.Latest(), true
+		f.last, f.bounded = f.watch.settled(t), true
 	}
 	if c.EndVersion != nil {
 		f.last, f.bounded = min(f.last, *c.EndVersion), true
 	}
-}
-
-// resume goes on behind a stored position.
-func (f *follower) resume(ctx context.Context, stored Position) error {
-	if stored.Part != PartAdd || stored.Phase == PhaseTail && f.config.Follow.Mode == Reload {
-		return deltaerr.New(deltaerr.Unresumable, "the position is one of another mode", deltaerr.Table(f.config.URI),
-			deltaerr.Phase("resuming from %s", stored))
-	}
-	open := f.config.Open
-	open.Version = &stored.Version
-	table, err := deltacore.Open(ctx, f.config.URI, open)
-	if deltaerr.KindOf(err) == deltaerr.NotFound {
-		table, err = f.openLatest(ctx, stored)
-	}
-	switch {
-	case err != nil:
-		return err
-	case table.Snapshot().Metadata.ID != stored.TableID:
-		return replaced(table, stored)
-	}
-	f.bound(table)
-	if at := f.config.Follow.StartTimestamp; at != nil && stored.untouched() {
-		f.after = *at
-	}
-	switch {
-	case stored.untouched():
-		return f.begin(ctx, table, stored)
-	case table.Version() != stored.Version:
-		f.hash = stored.SchemaHash
-		return f.begin(ctx, table, stored)
-	}
-	return f.beginBehind(ctx, table, stored)
-}
-
-// openLatest opens the table where the version of a position cannot be rebuilt, and says if that is needed.
-func (f *follower) openLatest(ctx context.Context, stored Position) (*deltacore.Table, error) {
-	t, err := deltacore.Open(ctx, f.config.URI, f.config.Open)
-	switch {
-	case err != nil:
-		return nil, err
-	case t.Snapshot().Metadata.ID != stored.TableID:
-		return nil, replaced(t, stored)
-	case stored.untouched():
-	case t.Version() < stored.Version:
-		return nil, notThere(t, stored, fmt.Sprintf("the table went back, as after restoring an old copy of it: the versions %d to %d "+
-			"are lost", t.Version()+1, stored.Version))
-	case stored.Phase == PhaseSnapshot && !stored.Done:
-		return nil, notThere(t, stored, fmt.Sprintf("the log no longer holds what is needed to rebuild version %d, of which a part "+
-			"was read", stored.Version))
-	}
-	return t, nil
 }
 
 func annotate(err error, t *deltacore.Table, version int64) error {

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/benthos-delta/benthos-delta/deltacore"
+	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltalog"
 	"github.com/benthos-delta/benthos-delta/deltacore/scanplan"
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
@@ -25,8 +26,9 @@ type pass struct {
 	run     run[deltacore.Batch]
 
 	position     Position
-	emitted      int64 // rows handed out, for the limit
-	files, bytes int64 // left to read
+	missed       scanplan.Key // file that was missing when it was read last; zero: none
+	emitted      int64        // rows handed out, for the limit
+	files, bytes int64        // left to read
 }
 
 // plan lists the files from the position on.
@@ -106,10 +108,7 @@ func (p *pass) next(ctx context.Context) (event Event, more bool, err error) {
 }
 
 func (p *pass) begin(ctx context.Context) {
-	scan := p.scan
-	if from, row, resumed := p.from(); resumed {
-		scan = scan.From(from, row, p.limit())
-	}
+	scan := p.rest()
 	p.run.begin(ctx, p.life, func(own context.Context) iter.Seq2[deltacore.Batch, error] { return scan.Batches(own) })
 }
 
@@ -119,15 +118,39 @@ func (p *pass) broken(ctx context.Context, err error) (Event, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if p.missing != Skip || !errors.Is(err, fs.ErrNotExist) {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if unseen := p.seesLog(ctx, err); unseen != nil {
+		return nil, unseen
+	}
+	if p.missing != Skip {
 		return nil, err
 	}
 	return p.skipFile(err)
 }
 
-// skipFile passes over the file at which reading stopped: errors come in the order of files, behind the rows before them.
+// seesLog makes sure that only the file is gone, and not for a while all of the table, as a file system is that is no longer
+// mounted.
+func (p *pass) seesLog(ctx context.Context, cause error) error {
+	own, release := p.life.within(ctx)
+	defer release()
+	_, err := p.table.Look(own)
+	if deltaerr.KindOf(err) == deltaerr.NotFound {
+		return deltaerr.New(deltaerr.Transient, "neither a file of the table nor its log can be seen", deltaerr.Table(p.table.URI()),
+			deltaerr.Version(p.table.Version()), deltaerr.Cause(cause))
+	}
+	return err
+}
+
+// skipFile passes over the file at which reading stopped: errors come in the order of files, behind the rows before them. It
+// is read once more before: it may have been gone for as long as the log was.
 func (p *pass) skipFile(cause error) (Event, error) {
 	for task := range p.rest().Tasks() {
+		if p.missed != task.Key {
+			p.missed = task.Key
+			return nil, nil
+		}
 		p.position.File, p.position.Row, p.position.FileDone = task.Key, task.StartRow-1, true
 		p.fileDone(task.Size)
 		return Skipped{Reason: SkippedFile, Version: p.table.Version(), File: task.File, Cause: cause}, nil

@@ -2,6 +2,8 @@ package feed
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -42,6 +44,8 @@ type Position struct {
 	FileDone   bool         `json:"file_done"` // the whole file was handed out
 	Done       bool         `json:"done"`      // the whole version was handed out
 	SchemaHash string       `json:"schema_hash"`
+	// Commit is the hash of the version's commit, by which it is known again (deltalog.Commit.Hash). "": not known; any will do.
+	Commit string `json:"commit,omitzero"`
 }
 
 // Compare orders positions of one table by version, phase, part, file and row. What is finished comes after all its parts.
@@ -99,7 +103,7 @@ func (p Position) String() string {
 func ParsePosition(text []byte) (Position, error) {
 	var p Position
 	if err := json.Unmarshal(text, &p, json.RejectUnknownMembers(true)); err != nil {
-		return Position{}, unreadable(strings.TrimPrefix(err.Error(), "json: "))
+		return Position{}, unreadable(mismatch(err))
 	}
 	switch {
 	case p.TableID == "":
@@ -116,9 +120,35 @@ func ParsePosition(text []byte) (Position, error) {
 	return p, nil
 }
 
+// mismatch says what a decoder found wrong, in words that do not depend on the language.
+func mismatch(err error) string {
+	var e *json.SemanticError
+	switch {
+	case !errors.As(err, &e):
+		return strings.TrimPrefix(err.Error(), "jsontext: ")
+	case errors.Is(err, json.ErrUnknownName):
+		return "there is no field " + strings.TrimPrefix(string(e.JSONPointer), "/")
+	case e.JSONPointer == "":
+		return fmt.Sprintf("it must be a JSON object, as delta position show prints it, not a %s", e.JSONKind)
+	default:
+		return fmt.Sprintf("%s cannot be a %s", strings.TrimPrefix(string(e.JSONPointer), "/"), e.JSONKind)
+	}
+}
+
 func unreadable(why string) error {
 	return deltaerr.New(deltaerr.Unresumable, why, deltaerr.Phase("reading a position"))
 }
 
 // untouched says that nothing was handed out, nor any schema accepted, before the position.
 func (p Position) untouched() bool { return p.Phase == PhaseTail && p.SchemaHash == "" }
+
+// awaited says that the position is before a version that need not exist.
+func (p Position) awaited() bool { return p.untouched() && !p.Done && p.Commit == "" }
+
+// next is the version that is read next, or that reading goes on with.
+func (p Position) next() int64 {
+	if p.Done {
+		return p.Version + 1
+	}
+	return p.Version
+}

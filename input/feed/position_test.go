@@ -21,6 +21,7 @@ func anyPosition(t *rapid.T) Position {
 		FileDone:   rapid.Bool().Draw(t, "file done"),
 		Done:       rapid.Bool().Draw(t, "done"),
 		SchemaHash: "h",
+		Commit:     "c",
 	}
 }
 
@@ -80,6 +81,11 @@ func TestUnreadablePositionsSayWhy(t *testing.T) {
 		`{"table_id":"t","phase":"tail","part":"x"}`:            "part is none of",
 		`{"table_id":"t","phase":"tail","part":"add","row":-2}`: "row is below",
 		`{"table_id":"t","table_id":"u"}`:                       "duplicate",
+		`7`:                                                     "it must be a JSON object, as delta position show prints it, not a number",
+		`{"version":"x"}`:                                       "version cannot be a string",
+		`{"file":{"path":7}}`:                                   "file/path cannot be a number",
+		`{"file":{"x":7}}`:                                      "there is no field file/x",
+		`x`:                                                     "reading a position: invalid character 'x'",
 	} {
 		_, err := ParsePosition([]byte(text))
 		if deltaerr.KindOf(err) != deltaerr.Unresumable || !strings.Contains(err.Error(), want) {
@@ -91,6 +97,7 @@ func TestUnreadablePositionsSayWhy(t *testing.T) {
 func FuzzParsePosition(f *testing.F) {
 	f.Add(`{"table_id":"t","version":3,"phase":"snapshot","part":"add","file":{"modification_time":1,"path":"a"},"row":-1,"file_done":false,"done":false,"schema_hash":""}`)
 	f.Add(`{"table_id":"t"}`)
+	f.Add(`{"table_id":"t","version":3,"phase":"tail","part":"add","done":true,"schema_hash":"h","commit":"0123456789abcdef"}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := ParsePosition([]byte(text))
 		if err != nil {

@@ -13,13 +13,13 @@ func (f *follower) nextReload(ctx context.Context) (input, error) {
 	next := f.nextVersion()
 	table, latest, err := f.known(ctx, next)
 	if err != nil || latest < next {
-		return noNews, err
+		return onNoNews, err
 	}
 	own, release := f.life.within(ctx)
 	defer release()
 	newest, changed, err := newestOf(own, table, next, latest)
 	if err != nil {
-		return noNews, err
+		return onNoNews, err
 	}
 	return f.load(own, newest, changed)
 }
@@ -28,14 +28,15 @@ func (f *follower) nextReload(ctx context.Context) (input, error) {
 func (f *follower) load(ctx context.Context, t *deltacore.Table, changed bool) (input, error) {
 	change, err := f.check(t.Version(), &t.Snapshot().Metadata)
 	if err != nil {
-		return noNews, annotate(err, t, t.Version())
+		return onNoNews, annotate(err, t, t.Version())
 	}
 	position := f.behind(t.Version(), PhaseSnapshot)
+	position.Commit = t.CommitHash()
 	var p *pass
 	if changed {
 		p = f.newPass(t, position)
 		if err := p.plan(ctx); err != nil {
-			return noNews, err
+			return onNoNews, err
 		}
 		position = p.position
 	}
@@ -44,11 +45,11 @@ func (f *follower) load(ctx context.Context, t *deltacore.Table, changed bool) (
 	f.position, f.pass = position, p
 	f.watch.moveTo(t)
 	if p == nil {
-		return none, nil
+		return onNone, nil
 	}
 	f.watch.left(p.files, p.bytes)
 	f.held.fresh = true
-	return version, nil
+	return onVersion, nil
 }
 
 // newestOf reads the commits up to a version, and says whether any of them changed rows. Where they are no longer in the log
@@ -57,8 +58,10 @@ func newestOf(ctx context.Context, t *deltacore.Table, next, latest int64) (newe
 	for c, err := range t.Commits(ctx, next, latest) {
 		var lost *deltalog.LostCommits
 		switch {
-		case errors.As(err, &lost):
-			newest, err = t.At(ctx, latest)
+		case errors.As(err, &lost) && !lost.Others:
+			if newest, err = t.At(ctx, latest); err == nil {
+				newest, err = newest.Hashed(ctx)
+			}
 			return newest, true, err
 		case err != nil:
 			return nil, false, err

@@ -139,6 +139,30 @@ func TestBackfillCostsOneRequestACommit(t *testing.T) {
 	}
 }
 
+// TestBackfillFromATimeReadsOneCheckpoint, that of its first commit, and the beginning of the newest commit more than one from a
+// version.
+func TestBackfillFromATimeReadsOneCheckpoint(t *testing.T) {
+	const versions, every = 60, 10
+	g := newGrower()
+	for g.Version() < versions {
+		if g.describeAtLength(0); g.Version()%every == 0 {
+			g.Checkpoint()
+		}
+	}
+	g.publish()
+	for start, checkpoints := range map[int64]int{0: 0, 5: 0, 35: 1, 40: 1, versions: 1, versions + 1: 1} {
+		at := g.CommitTime(start)
+		l := newLedger(g)
+		s := follow(t, g, Config{Follow: Follow{StartTimestamp: &at}, Open: deltacore.Options{Store: l.Store}})
+		got := s.upToNow()
+		want(t, []string{fmt.Sprintf("planned 0 files of tail %d", start), "caught up with 60 of 60"}, []string{got[0], got[len(got)-1]})
+		a := l.since()
+		if most := versions - int(start) + 1 + int(start%every); a.commits > most+1 || a.again > 1 || a.checkpoints > checkpoints || a.lists > 2 {
+			t.Errorf("from version %d: want %d commits and %d checkpoints, got %+v", start, most, checkpoints, a)
+		}
+	}
+}
+
 // TestNothingNewCostsOneRequest however long the log is.
 func TestNothingNewCostsOneRequest(t *testing.T) {
 	for _, mode := range []Mode{Append, Reload} {

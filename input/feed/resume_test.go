@@ -56,7 +56,7 @@ func TestResumeWhereThePositionCannotBeFound(t *testing.T) {
 		text   string
 	}{
 		"another table":              {g.store, other, deltaerr.Replaced, "the table has another id now"},
-		"the table went back":        {g.store, behindVersion(g, 8), deltaerr.Unresumable, "the versions 6 to 8 are lost"},
+		"the table went back":        {g.store, behindVersion(g, 8), deltaerr.Unresumable, "the versions 6 to 8 are not those that were read"},
 		"commits are gone":           {cleaned(4), behindVersion(g, 1), deltaerr.Unresumable, "the commits of the versions 2 to 3 are no longer in the log"},
 		"a snapshot cannot be built": {cleaned(4), inside, deltaerr.Unresumable, "to rebuild version 1"},
 	} {

@@ -64,7 +64,7 @@ type opened struct {
 
 func open(t *testing.T, c Config) *opened {
 	t.Helper()
-	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	mem := memory.NewCheckedAllocator(deltatest.Overwriting{Allocator: memory.DefaultAllocator})
 	c.URI, c.Open.Allocator = uri, mem
 	if c.Open.Store == nil {
 		c.Open.Store = store(t, table(t))
@@ -284,7 +284,8 @@ func TestResumeRefusesAPositionOfAnotherTableOrVersion(t *testing.T) {
 	}{
 		"another table": {func(p *Position) { p.TableID = "other" }, deltaerr.Replaced},
 		"the tail":      {func(p *Position) { p.Phase = PhaseTail }, deltaerr.Unresumable},
-		"not there yet": {func(p *Position) { p.Version = 9 }, deltaerr.NotFound},
+		"not there":     {func(p *Position) { p.Version = 9 }, deltaerr.Unresumable},
+		"rewritten":     {func(p *Position) { p.Commit = "0123456789abcdef" }, deltaerr.Unresumable},
 	} {
 		p := good
 		tt.change(&p)

@@ -43,7 +43,7 @@ type Finisher interface{ Finish() }
 type Lag struct {
 	Version, Latest int64     // handed out as a whole (-1: none), and known to exist
 	Oldest          time.Time // when the oldest commit that is not handed out was made; zero: there is none
-	Files, Bytes    int64     // left of the version that is being read: what later commits hold is known when they are read
+	Files, Bytes    int64     // left to read of the version that is being read: what later commits hold is known when they are read
 }
 
 // Versions is the number of versions that are not handed out.
@@ -87,6 +87,7 @@ type Config struct {
 	Follow        Follow
 	OnMissingFile Policy    // Fail or Skip: a data file, or its deletion vector, is gone
 	Resume        *Position // behind it the source begins; nil: at the start
+	OtherColumns  bool      // other columns were read before Resume, so that its schema hash says nothing of those read now
 }
 
 // Follow says what is handed out after which version. The zero value is one version.

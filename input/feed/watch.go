@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/benthos-delta/benthos-delta/deltacore"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
@@ -15,6 +16,10 @@ type watch struct {
 	mu     sync.Mutex
 	table  *deltacore.Table // the version that was read last, or is being read: what comes after it is looked for
 	latest int64            // highest version seen
+	blank  int64            // the newest version when the log was looked at last, if its commit had no byte; else -1
+	found  time.Time        // when blank was found first
+	grace  time.Duration    // between two looks that find blank
+	empty  int64            // a version that had none in two looks; -1: none
 	lost   error            // why there is nothing to follow any more
 	over   bool             // nobody will look any more
 	news   chan struct{}    // closed when latest or lost changed
@@ -25,10 +30,54 @@ type watch struct {
 }
 
 func (w *watch) start(t *deltacore.Table, p Position) {
-	w.table, w.latest, w.news = t, t.Latest(), make(chan struct{})
+	w.table, w.blank, w.empty, w.news = t, blankOf(t), -1, make(chan struct{})
+	w.found, w.grace = time.Now(), blankGrace
+	if p.Done || p.Phase == PhaseSnapshot {
+		w.empty = p.Version
+	}
+	w.latest = w.settledIn(t)
 	w.done, w.whole = p.Version-1, p.Version > t.Version()
 	w.handedOut(p)
 }
+
+// blankOf is the newest version that is known, if its commit has no byte: a writer may be about to fill it. Else it is -1.
+func blankOf(t *deltacore.Table) int64 {
+	newest := t.Snapshot().Segment.Commit
+	if ahead := t.Ahead(); len(ahead) > 0 {
+		newest = &ahead[len(ahead)-1]
+	}
+	if newest != nil && newest.Size == 0 && newest.Version == t.Latest() {
+		return newest.Version
+	}
+	return -1
+}
+
+// settled is the newest version that can be gone on to. A commit without a byte is one (L9) when another one is behind it, or
+// when a look finds it so that comes a while after the one that found it first.
+func (w *watch) settled(t *deltacore.Table) int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.settledIn(t)
+}
+
+// foundBlank notes the newest version without a byte that a look has found, -1 where there is none.
+func (w *watch) foundBlank(version int64) {
+	switch {
+	case version != w.blank:
+		w.blank, w.found = version, time.Now()
+	case version >= 0 && time.Since(w.found) >= w.grace:
+		w.empty = version
+	}
+}
+
+func (w *watch) settledIn(t *deltacore.Table) int64 {
+	if blank := blankOf(t); blank >= 0 && blank != w.empty {
+		return blank - 1
+	}
+	return t.Latest()
+}
+
+const blankGrace = 10 * time.Second
 
 // sight is what is known of the table at one moment.
 type sight struct {
@@ -55,7 +104,7 @@ func (w *watch) look(ctx context.Context) error {
 	defer w.mu.Unlock()
 	switch {
 	case err == nil:
-		w.found(before, seen)
+		w.note(before, seen)
 	case ctx.Err() == nil && !deltaerr.Retryable(err):
 		w.lost = err
 		w.tell()
@@ -63,13 +112,14 @@ func (w *watch) look(ctx context.Context) error {
 	return err
 }
 
-// found notes what a look from a table has found. Where Next has moved on meanwhile it is only told that there is more.
-func (w *watch) found(before, seen *deltacore.Table) {
+// note notes what a look from a table has found. Where Next has moved on meanwhile it is only told that there is more.
+func (w *watch) note(before, seen *deltacore.Table) {
 	if w.table == before {
 		w.table = seen
 	}
-	if w.lost != nil || seen.Latest() > w.latest {
-		w.latest, w.lost = max(w.latest, seen.Latest()), nil
+	w.foundBlank(blankOf(seen))
+	if latest := w.settledIn(seen); w.lost != nil || latest > w.latest {
+		w.latest, w.lost = max(w.latest, latest), nil
 		w.tell()
 	}
 }
@@ -95,7 +145,7 @@ func (w *watch) moveTo(t *deltacore.Table) {
 		w.whole, w.files, w.bytes = false, 0, 0
 	}
 	w.table = t
-	w.latest = max(w.latest, t.Latest())
+	w.latest = max(w.latest, w.settledIn(t))
 }
 
 // handedOut notes a position behind which reading goes on.
@@ -119,7 +169,7 @@ func (w *watch) lag() Lag {
 	defer w.mu.Unlock()
 	l := Lag{Version: w.done, Latest: w.latest, Files: w.files, Bytes: w.bytes}
 	if w.whole {
-		if ahead := w.table.Ahead(); len(ahead) > 0 {
+		if ahead := w.table.Ahead(); len(ahead) > 0 && ahead[0].Version <= w.latest {
 			l.Oldest = ahead[0].ModTime
 		}
 		return l

@@ -1,8 +1,13 @@
 package feed
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/go-json-experiment/json"
@@ -179,5 +184,245 @@ func TestPositionStaysValidWhenThePredicateChanges(t *testing.T) {
 	}
 	if checked < 100 {
 		t.Errorf("want a hundred positions, got %d", checked)
+	}
+}
+
+// dataFiles are those that a store was asked for since a call.
+func (l *ledger) dataFiles() (paths []string) {
+	for _, c := range l.Calls()[l.from:] {
+		if strings.HasSuffix(c.Path, ".parquet") && !strings.HasPrefix(c.Path, "_delta_log/") {
+			paths = append(paths, c.Path)
+		}
+	}
+	return slices.Compact(paths)
+}
+
+// TestCommitsThatStatisticsExcludeOpenNoFile, while their positions go by and the one that may match is read.
+func TestCommitsThatStatisticsExcludeOpenNoFile(t *testing.T) {
+	const commits = 1000
+	g := newGrower()
+	l := newLedger(g)
+	config := Config{Scan: where(t, "id = 500"), Open: deltacore.Options{Store: l.Store}}
+	config.Scan.Skipped = new(scanplan.Skipped)
+	s := follow(t, g, config)
+	s.all()
+	want := ""
+	for range commits {
+		adds := g.WriteFiles(deltatest.Rows(idColumn, g.rows(1)...))
+		adds = append(adds, g.WriteFiles(deltatest.Rows(idColumn, `{"id": -1}`, `{"id": -2}`))...)
+		if g.Commit(deltatest.Add(adds[0]), deltatest.Add(adds[1])); g.next == 501 {
+			want = adds[0].Path
+		}
+	}
+	g.publish()
+	check(t, s.Refresh(t.Context()))
+	l.since()
+	h := s.all()
+	if files := l.dataFiles(); !slices.Equal(files, []string{want}) || !slices.Equal(h.ids, []int64{500}) {
+		t.Errorf("want id 500 and nothing but its file %s opened, got %v from %d files", want, h.ids, len(files))
+	}
+	done := int64(0)
+	for _, p := range h.positions {
+		if p.Done && p.Version != done+1 {
+			t.Fatalf("want each version done in its turn, got %s after %d", p, done)
+		} else if p.Done {
+			done = p.Version
+		}
+	}
+	counts := config.Scan.Skipped.Snapshot()
+	if n := counts.By[scanplan.ByStatistics].Files; done != commits || n != 2*commits {
+		t.Errorf("want all %d versions done and all files but that one counted, the first snapshot's too, got %d and %d", commits, done, n)
+	}
+}
+
+// TestLeftOutCommitsCountNoSkippedFiles: it is not the predicate that leaves them out.
+func TestLeftOutCommitsCountNoSkippedFiles(t *testing.T) {
+	g := newGrower()
+	config := Config{Scan: where(t, "id = 500"), Follow: Follow{OnRewrite: Skip}}
+	config.Scan.Skipped = new(scanplan.Skipped)
+	s := follow(t, g, config)
+	s.all()
+	before := config.Scan.Skipped.Snapshot().Files()
+	g.overwrite(3)
+	check(t, s.Refresh(t.Context()))
+	if s.all(); config.Scan.Skipped.Snapshot().Files() != before {
+		t.Errorf("want no more than %d files skipped, got %d", before, config.Scan.Skipped.Snapshot().Files())
+	}
+}
+
+// TestFilesOutsideAreRefusedWhateverThePredicate excludes.
+func TestFilesOutsideAreRefusedWhateverThePredicate(t *testing.T) {
+	g := newGrower()
+	s := follow(t, g, Config{Scan: where(t, "id = 500")})
+	s.all()
+	add := g.WriteFiles(deltatest.Rows(idColumn, `{"id": 1}`))[0]
+	add.Path = "file:///elsewhere/" + add.Path
+	g.Commit(deltatest.Add(add))
+	g.publish()
+	check(t, s.Refresh(t.Context()))
+	if _, err := s.Next(t.Context()); err == nil || !strings.Contains(err.Error(), "/elsewhere/") {
+		t.Errorf("want the file refused, got %v", err)
+	}
+}
+
+// reloadable is a table of three files, in two of which nothing is known of the rows.
+func reloadable() *grower {
+	g := newGrower() // 0 to 2
+	g.appendUnknown(3)
+	g.append(3)
+	g.appendUnknown(3)
+	g.publish()
+	return g
+}
+
+// TestReloadMarksTheRowsThatMatch: the files before and behind them are read and have none.
+func TestReloadMarksTheRowsThatMatch(t *testing.T) {
+	for predicate, rows := range map[string][]string{
+		"id = 7":                {"read 7-7 of snapshot 3 first=true last=true"},
+		"id IN (4, 7)":          {"read 4-4 of snapshot 3 first=true last=false", "read 7-7 of snapshot 3 first=false last=true"},
+		"id = 3 OR id < 0":      {"read 3-3 of snapshot 3 first=true last=true"},
+		"id >= 100":             nil,
+		"id BETWEEN 10 AND 900": {"read 10-11 of snapshot 3 first=true last=true"},
+	} {
+		g := reloadable()
+		s := follow(t, g, Config{Scan: where(t, predicate), Follow: Follow{Mode: Reload}})
+		got := slices.DeleteFunc(s.upToNow(), func(e string) bool { return !strings.HasPrefix(e, "read") })
+		want(t, rows, got)
+	}
+}
+
+// TestReloadOfAVersionWithoutAMatchIsDone, and one that has them again marks them.
+func TestReloadOfAVersionWithoutAMatchIsDone(t *testing.T) {
+	g := newGrower()
+	s := follow(t, g, Config{Scan: where(t, "id = 1 OR id = 4"), Follow: Follow{Mode: Reload}})
+	s.upToNow()
+	g.Replace(g.Active(), deltatest.Rows(idColumn, `{"id": 9}`))
+	g.publish()
+	want(t, []string{"planned 0 files of snapshot 1", "version done of snapshot 1", "caught up with 1 of 1"}, s.refreshed())
+	if l := s.Source.(Behind).Lag(); l.Files != 0 || l.Version != 1 {
+		t.Errorf("want no file left, got %+v", l)
+	}
+	g.append(3)
+	want(t, []string{
+		"planned 1 files of snapshot 2", "read 4-4 of snapshot 2 first=true last=true", "version done of snapshot 2", "caught up with 2 of 2",
+	}, s.refreshed())
+}
+
+// TestReloadGoesOnWithItsMarks: wherever it is interrupted, the rows before and after have one first and one last mark.
+func TestReloadGoesOnWithItsMarks(t *testing.T) {
+	g := reloadable()
+	for _, predicate := range []string{"", "id IN (4, 7, 9)", "id = 9"} {
+		config := Config{Scan: where(t, predicate), Follow: Follow{Mode: Reload}}
+		config.Scan.BatchRows = 1
+		count := func(e Event, first, last *int) {
+			if r, ok := e.(Rows); ok {
+				*first, *last = *first+int(number(r.First)), *last+int(number(r.Last))
+			}
+		}
+		for events := 1; ; events++ {
+			first, last := 0, 0
+			s, over := follow(t, g, config), false
+			var behind *Position
+			for range events {
+				e, err := s.Next(t.Context())
+				check(t, err)
+				if p, moved := positionOf(e); moved {
+					behind = &p
+				}
+				count(e, &first, &last)
+				retell(e)
+				_, over = e.(CaughtUp)
+			}
+			if over {
+				break
+			}
+			resumed := config
+			resumed.Resume = behind
+			for s := follow(t, g, resumed); ; {
+				e, err := s.Next(t.Context())
+				check(t, err)
+				count(e, &first, &last)
+				retell(e)
+				if _, end := e.(CaughtUp); end {
+					break
+				}
+			}
+			if first != 1 || last != 1 {
+				t.Errorf("%q, interrupted after %d events: want one first and one last mark, got %d and %d", predicate, events, first, last)
+			}
+		}
+	}
+}
+
+func number(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestLagCountsTheFilesThatAreToBeRead, and comes to 0 where reading finds nothing in them.
+func TestLagCountsTheFilesThatAreToBeRead(t *testing.T) {
+	g := newGrower()
+	s := follow(t, g, Config{Scan: where(t, "id >= 1000")})
+	s.upToNow()
+	g.append(1, 1, 1) // excluded
+	adds := g.WriteFiles(deltatest.Rows(idColumn, g.rows(2)...))
+	adds = append(adds, g.WriteFiles(deltatest.Rows(idColumn, g.rows(2)...))...)
+	adds[0].Stats, adds[1].Stats = "", ""
+	g.Commit(deltatest.Add(adds[0]), deltatest.Add(adds[1]))
+	g.publish()
+	check(t, s.Refresh(t.Context()))
+	var got []string
+	for {
+		e, err := s.Next(t.Context())
+		check(t, err)
+		got = append(got, fmt.Sprintf("%s, %d left", retell(e), s.Source.(Behind).Lag().Files))
+		if _, end := e.(CaughtUp); end {
+			break
+		}
+	}
+	want(t, []string{
+		"version done of tail 1, 0 left", "file done at row -1 of tail 2, 1 left", "file done at row -1 of tail 2, 0 left",
+		"version done of tail 2, 0 left", "caught up with 2 of 2, 0 left",
+	}, got)
+}
+
+// TestEmittedRewriteHandsOutTheRowsThatMatch, and a version of which nothing does only moves the position.
+func TestEmittedRewriteHandsOutTheRowsThatMatch(t *testing.T) {
+	g := newGrower()
+	s := follow(t, g, Config{Scan: where(t, "id IN (4, 100)"), Follow: Follow{OnRewrite: Emit}})
+	s.upToNow()
+	g.overwrite(3)
+	g.overwrite(2)
+	want(t, []string{"insert 4-4 of tail 1", "version done of tail 1", "version done of tail 2", "caught up with 2 of 2"}, s.refreshed())
+}
+
+// TestLimitCountsTheRowsThatMatch, also over interruptions.
+func TestLimitCountsTheRowsThatMatch(t *testing.T) {
+	g := reloadable()
+	o := where(t, "id >= 2 AND id != 5")
+	limit := int64(4)
+	o.Limit, o.BatchRows = &limit, 1
+	config := Config{Scan: o}
+	s := open(t, Config{Scan: config.Scan, Open: deltacore.Options{Store: g.store}})
+	var h handedOut
+	for {
+		ended, cancel := context.WithTimeout(t.Context(), 200*time.Microsecond)
+		e, err := s.Next(ended)
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) {
+			continue
+		}
+		check(t, err)
+		if r, ok := e.(Rows); ok {
+			h.take(r)
+		}
+		if _, end := e.(CaughtUp); end {
+			break
+		}
+	}
+	if !slices.Equal(h.ids, []int64{2, 3, 4, 6}) {
+		t.Errorf("want four rows that match, got %v", h.ids)
 	}
 }

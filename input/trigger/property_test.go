@@ -98,7 +98,7 @@ func (h *history) arrive(ctx context.Context, tr *Trigger, n int) {
 	h.mu.Lock()
 	h.arrived[n] = h.tick()
 	h.mu.Unlock()
-	tr.Signal(ctx, func(err error) {
+	tr.Signal(ctx, func(_ context.Context, err error) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.answers[n] = append(h.answers[n], err)

@@ -40,8 +40,9 @@ type Trigger struct {
 
 // Event is the answer function of one event. It gets nil when a look that began after the event's arrival succeeded, else the
 // look's error, [ErrStopped], or why the context of its Signal ended. It is called once, from any goroutine, and holds up looks
-// until it returns.
-type Event func(error)
+// until it returns, which it does promptly when ctx ends: that is 5 s after the look for all its events together, and 1 s after
+// the trigger was closed.
+type Event func(ctx context.Context, err error)
 
 // Start starts the one goroutine of a trigger, which calls look, and the answers of the events that it accepted. The end of
 // ctx stops it as Close does; the caller calls Close in any case. The first look is due one interval from now.
@@ -70,9 +71,9 @@ func (t *Trigger) Signal(ctx context.Context, e Event) {
 	select {
 	case t.events <- e:
 	case <-t.done:
-		e(ErrStopped)
+		answer(ctx, []Event{e}, ErrStopped)
 	case <-ctx.Done():
-		e(ctx.Err())
+		answer(ctx, []Event{e}, ctx.Err())
 	}
 }
 
@@ -101,7 +102,7 @@ func (t *Trigger) run(ctx context.Context) {
 	for begin, failures := time.Now(), 0; ; {
 		events, err := t.next(ctx, begin, failures)
 		if err != nil {
-			answer(events, err)
+			answer(ctx, events, err)
 			return
 		}
 		begin = time.Now()
@@ -110,7 +111,7 @@ func (t *Trigger) run(ctx context.Context) {
 		} else {
 			failures = 0
 		}
-		answer(events, err)
+		answer(ctx, events, err)
 	}
 }
 
@@ -125,8 +126,17 @@ func (t *Trigger) next(ctx context.Context, begin time.Time, failures int) ([]Ev
 	return t.await(ctx, t.interval.Next(begin, random))
 }
 
-func answer(events []Event, err error) {
+const (
+	answerTime = 5 * time.Second // for all answers of a look, so that a source that hangs does not hold up the next one
+	lastTime   = time.Second     // of that, once the trigger was closed: a source that gets no answer may not end
+)
+
+// answer tells events what became of them.
+func answer(ctx context.Context, events []Event, err error) {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastTime, cancel) })()
 	for _, e := range events {
-		e(err)
+		e(limited, err)
 	}
 }

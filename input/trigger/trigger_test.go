@@ -58,7 +58,7 @@ type answers struct {
 	errs []error
 }
 
-func (a *answers) event(err error) {
+func (a *answers) event(_ context.Context, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.errs = append(a.errs, err)
@@ -174,7 +174,7 @@ func TestEventDuringALookWaitsForTheNext(t *testing.T) {
 		b, a := newTable(), &answers{}
 		b.takes = time.Second
 		tr := Start(t.Context(), Options{Interval: interval(t, "1h"), Events: true}, b.look)
-		tr.Signal(t.Context(), func(error) {})
+		tr.Signal(t.Context(), func(context.Context, error) {})
 		time.Sleep(500 * time.Millisecond)
 		for range 1000 {
 			go tr.Signal(t.Context(), a.event)
@@ -196,7 +196,7 @@ func TestLookForAnEventRestartsTheInterval(t *testing.T) {
 		tr := Start(t.Context(), Options{Interval: interval(t, "10s"), Events: true}, b.look)
 		for range 20 {
 			time.Sleep(8 * time.Second)
-			tr.Signal(t.Context(), func(error) {})
+			tr.Signal(t.Context(), func(context.Context, error) {})
 		}
 		time.Sleep(5 * time.Second)
 		closeTrigger(t, tr)
@@ -244,7 +244,7 @@ func TestRejectedEventsThatComeAgainAtOnceDoNotSpin(t *testing.T) {
 		tr := Start(t.Context(), Options{Events: true}, b.look)
 		answered := make(chan error)
 		for sent := 1; ; sent++ {
-			go tr.Signal(t.Context(), func(err error) { answered <- err })
+			go tr.Signal(t.Context(), func(_ context.Context, err error) { answered <- err })
 			if err := <-answered; err == nil {
 				if sent != 11 || len(b.looks) != 11 {
 					t.Errorf("want 11 events and looks, got %d and %d", sent, len(b.looks))
@@ -327,7 +327,7 @@ func TestCloseGivesUpWhenItsContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		tr := Start(t.Context(), Options{Events: true}, func(context.Context) error { <-release; return nil })
-		tr.Signal(t.Context(), func(error) {})
+		tr.Signal(t.Context(), func(context.Context, error) {})
 		time.Sleep(time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -354,6 +354,32 @@ func TestMoreEventsThanOneLookTakesWaitInTheirSource(t *testing.T) {
 		closeTrigger(t, tr)
 		if len(b.looks) != 2 {
 			t.Errorf("want two looks, got %v", b.looks)
+		}
+	})
+}
+
+// TestSourceThatTakesNoAnswersHoldsUpNeitherLooksNorClose: they have one deadline together.
+func TestSourceThatTakesNoAnswersHoldsUpNeitherLooksNorClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newTable()
+		tr := Start(t.Context(), Options{Interval: interval(t, "1s"), Events: true}, b.look)
+		signal := func() {
+			for range 1000 {
+				tr.Signal(t.Context(), func(ctx context.Context, _ error) { <-ctx.Done() })
+			}
+		}
+		signal()
+		time.Sleep(answerTime + 2*time.Second - window)
+		synctest.Wait()
+		if len(b.looks) < 2 || b.looks[1] > window+answerTime+time.Second {
+			t.Errorf("want the next look when %s are over, got looks at %v", answerTime, b.looks)
+		}
+		signal()
+		time.Sleep(2 * window) // it is being answered
+		began := time.Now()
+		closeTrigger(t, tr)
+		if took := time.Since(began); took > lastTime {
+			t.Errorf("want the trigger closed within %s, took %s", lastTime, took)
 		}
 	})
 }

@@ -16,6 +16,7 @@ import (
 	configspec "github.com/benthos-delta/benthos-delta/config_spec"
 	"github.com/benthos-delta/benthos-delta/deltacore"
 	"github.com/benthos-delta/benthos-delta/deltacore/exec"
+	"github.com/benthos-delta/benthos-delta/deltacore/recycle"
 )
 
 // streams are where a command writes: data to out, everything else to err.
@@ -131,9 +132,23 @@ func named(commands []*cli.Command, args []string) (*cli.Command, int) {
 func open(c *cli.Context, config configspec.Config, budget *exec.Budget) (*deltacore.Table, error) {
 	return deltacore.Open(c.Context, config.URI, deltacore.Options{
 		Version: config.Version, Timestamp: config.Timestamp, AllowedExternalPaths: config.AllowedExternalPaths,
-		FooterReadSize: config.Scan.FooterReadSize, Budget: budget,
+		FooterReadSize: config.Scan.FooterReadSize, Budget: budget, Allocator: new(recycle.Allocator),
 		Warn: func(msg string) { fmt.Fprintln(c.App.ErrWriter, "warning:", msg) },
 	})
+}
+
+// openFor opens the table of a command that looks at the log alone, and says whether it is to write JSON.
+func openFor(c *cli.Context) (table *deltacore.Table, asJSON bool, err error) {
+	format, err := oneOf(c, "format", "text", "json")
+	if err != nil {
+		return nil, false, err
+	}
+	config, err := settings(c, openFields)
+	if err != nil {
+		return nil, false, err
+	}
+	table, err = open(c, config, exec.NewBudget(config.Scan.MemoryLimit))
+	return table, format == "json", err
 }
 
 // oneOf checks a flag that names one of a few things.

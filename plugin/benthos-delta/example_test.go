@@ -210,11 +210,11 @@ func wantRows(t *testing.T, want, got []string) {
 	}
 }
 
-// Every example is run by a test: by the one named here, or by those of the quickstart and the files.
+// Every example is run by a test: by one of those here, or by a script.
 func TestEveryExampleHasATest(t *testing.T) {
 	tests := []string{
-		"backfill", "deduplicate", "follow", "follow_cron", "follow_event", "follow_s3_event", "kafka", "ndjson_files", "ordered",
-		"quickstart",
+		"backfill", "deduplicate", "follow", "follow_cron", "follow_event", "follow_files", "follow_s3_event", "kafka", "ndjson_files",
+		"ordered", "quickstart", "where",
 	}
 	files, err := filepath.Glob(filepath.Join(moduleRoot(t), "examples", "*", "*"))
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/benthos-delta/benthos-delta/deltacore"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltaerr"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltalog"
-	"github.com/benthos-delta/benthos-delta/deltacore/exec"
 )
 
 func historyCommand() *cli.Command {
@@ -24,20 +23,12 @@ func historyCommand() *cli.Command {
 		Name: "history", Usage: "write what each commit did, newest first, up to a version", ArgsUsage: "URI",
 		Flags: append(settingFlags(), &cli.StringFlag{Name: "format", Value: "text", Usage: "text, or json: one object a line"}),
 		Action: func(c *cli.Context) error {
-			format, err := oneOf(c, "format", "text", "json")
-			if err != nil {
-				return err
-			}
-			config, err := settings(c, openFields)
-			if err != nil {
-				return err
-			}
-			opened, err := open(c, config, exec.NewBudget(config.Scan.MemoryLimit))
+			opened, asJSON, err := openFor(c)
 			if err != nil {
 				return err
 			}
 			write := writeHistoryText
-			if format == "json" {
+			if asJSON {
 				write = writeHistoryJSON
 			}
 			out := bufio.NewWriter(c.App.Writer)

@@ -10,7 +10,6 @@ import (
 	"github.com/benthos-delta/benthos-delta/deltacore"
 	"github.com/benthos-delta/benthos-delta/deltacore/action"
 	"github.com/benthos-delta/benthos-delta/deltacore/deltalog"
-	"github.com/benthos-delta/benthos-delta/deltacore/exec"
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
 )
 
@@ -19,15 +18,7 @@ func inspectCommand() *cli.Command {
 		Name: "inspect", Usage: "write what a table version is made of", ArgsUsage: "URI",
 		Flags: append(settingFlags(), &cli.StringFlag{Name: "format", Value: "text", Usage: "text or json"}),
 		Action: func(c *cli.Context) error {
-			format, err := oneOf(c, "format", "text", "json")
-			if err != nil {
-				return err
-			}
-			config, err := settings(c, openFields)
-			if err != nil {
-				return err
-			}
-			table, err := open(c, config, exec.NewBudget(config.Scan.MemoryLimit))
+			table, asJSON, err := openFor(c)
 			if err != nil {
 				return err
 			}
@@ -35,8 +26,8 @@ func inspectCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if format == "json" {
-				return i.writeJSON(c.App.Writer)
+			if asJSON {
+				return writeJSONValue(c.App.Writer, i)
 			}
 			return i.writeText(c.App.Writer)
 		},

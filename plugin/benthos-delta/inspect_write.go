@@ -14,10 +14,6 @@ import (
 	"github.com/benthos-delta/benthos-delta/deltacore/schema"
 )
 
-func (i inspection) writeJSON(w io.Writer) error {
-	return writeJSONValue(w, i)
-}
-
 // writeText writes an overview, the features, the columns and the properties, for people.
 func (i inspection) writeText(w io.Writer) error {
 	parts := []string{i.overview().Render()}

@@ -89,7 +89,7 @@ func limitsText(d limits.Decision) string {
 
 func targetTable(d limits.Decision) table.Writer {
 	t := plainTable()
-	t.AppendRow(table.Row{"partitions", d.Target})
+	t.AppendRow(table.Row{"target", counted(int64(d.Target), "partition")})
 	t.AppendRow(table.Row{"because", d.Reason})
 	return t
 }

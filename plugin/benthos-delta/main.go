@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	_ "time/tzdata" // for TZ= in cron expressions, on machines without time zones
 
 	_ "github.com/benthosdev/benthos/v4/public/components/aws"
@@ -21,6 +20,7 @@ import (
 	_ "github.com/benthosdev/benthos/v4/public/components/pure"
 
 	"github.com/benthos-delta/benthos-delta/plugin"
+	"github.com/benthos-delta/benthos-delta/plugin/heap"
 )
 
 const (
@@ -29,15 +29,9 @@ const (
 )
 
 func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	heap.Bound()
 	os.Exit(run(os.Args[1:]))
 }
-
-// gcPercent keeps the resident size of a scan a third lower than the default of 100 does, for some more CPU: nearly all
-// that is alive is column buffers, which hold no pointers to follow. GOGC in the environment wins.
-const gcPercent = 40
 
 // run does what the arguments say and returns the exit status. The engine ends the process itself when it cannot start.
 func run(args []string) int {

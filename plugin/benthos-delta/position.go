@@ -23,7 +23,7 @@ func positionCommand() *cli.Command {
 			Name: "show", Usage: "write the stored position as JSON", ArgsUsage: "PIPELINE", Flags: flags,
 			Action: showPosition,
 		}, {
-			Name: "set", Usage: "store a position, which the next start continues behind; stop the pipeline first",
+			Name: "set", Usage: "store a position, a changed text of show; the next start continues behind it; stop the pipeline first",
 			ArgsUsage: "PIPELINE POSITION", Flags: flags,
 			Action: setPosition,
 		}},

@@ -101,10 +101,11 @@ func writeJSON(ctx context.Context, out *bufio.Writer, j jsonScan) error {
 	}
 	o := exec.Options[[]byte]{
 		Workers: runtime.GOMAXPROCS(0), Budget: j.budget,
-		Size: func(chunk []byte) int64 { return int64(len(chunk)) },
+		Size: func(chunk []byte) int64 { return int64(cap(chunk)) },
 	}
+	written := make(chunkMemory, o.Workers+1)
 	chunks := exec.Scoped(ctx, func(ctx context.Context) iter.Seq2[[]byte, error] {
-		return exec.Ordered(ctx, scan.Batches(ctx), o, linesOf(encoder))
+		return exec.Ordered(ctx, scan.Batches(ctx), o, linesOf(encoder, written))
 	})
 	for chunk, err := range chunks {
 		if err != nil {
@@ -113,6 +114,7 @@ func writeJSON(ctx context.Context, out *bufio.Writer, j jsonScan) error {
 		if err := writeLines(out, chunk); err != nil {
 			return err
 		}
+		written.put(chunk)
 	}
 	return nil
 }
@@ -120,12 +122,36 @@ func writeJSON(ctx context.Context, out *bufio.Writer, j jsonScan) error {
 // chunkBytes is the largest chunk of several lines: text can be many times the size of the batch that it is made of.
 const chunkBytes = 4 << 20
 
-// linesOf encodes a batch, which it takes over, as chunks of lines; none if it has no rows.
-func linesOf(encoder *encode.Encoder) func(context.Context, deltacore.Batch, func([]byte) error) error {
+// chunkMemory holds chunks that were written, to be filled again: made anew they would be most of the garbage of a scan.
+type chunkMemory chan []byte
+
+// take returns a chunk, nil when there is none.
+func (m chunkMemory) take() []byte {
+	select {
+	case chunk := <-m:
+		return chunk
+	default:
+		return nil
+	}
+}
+
+// put keeps a chunk unless there are enough, or it is one large row.
+func (m chunkMemory) put(chunk []byte) {
+	if cap(chunk) > 2*chunkBytes {
+		return
+	}
+	select {
+	case m <- chunk:
+	default:
+	}
+}
+
+// linesOf encodes a batch, which it takes over, as chunks of lines; none if it has no rows. It fills the memory of old chunks.
+func linesOf(encoder *encode.Encoder, old chunkMemory) func(context.Context, deltacore.Batch, func([]byte) error) error {
 	return func(_ context.Context, b deltacore.Batch, emit func([]byte) error) error {
 		defer b.Record.Release()
 		for part := (encode.Part{Bytes: chunkBytes}); part.From < int(b.Record.NumRows()); {
-			chunk, rows, err := encoder.Lines(b.Record, part)
+			chunk, rows, err := encoder.LinesInto(old.take(), b.Record, part)
 			if err != nil {
 				return encode.Locate(err, func(row int) (string, int64) { return b.Task.File, b.PhysicalRow(row) })
 			}

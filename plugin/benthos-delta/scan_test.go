@@ -60,7 +60,7 @@ func TestScanEncodesInChunksHoweverSmallABatchIs(t *testing.T) {
 	const rows = 1000
 	batch := deltacore.Batch{Record: deltatest.Rows(columns, slices.Repeat([]string{"{}"}, rows)...), Task: &scanplan.FileTask{}}
 	lines := 0
-	err = linesOf(encoder)(t.Context(), batch, func(chunk []byte) error {
+	err = linesOf(encoder, nil)(t.Context(), batch, func(chunk []byte) error {
 		lines += 1 + bytes.Count(chunk, []byte("\n"))
 		if len(chunk) > chunkBytes {
 			t.Errorf("want chunks of at most %d bytes, got %d", chunkBytes, len(chunk))

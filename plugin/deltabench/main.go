@@ -16,10 +16,11 @@ import (
 	"io"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/benthos-delta/benthos-delta/plugin/heap"
 )
 
 const (
@@ -29,13 +30,8 @@ const (
 
 var errUnsupported = errors.New("deltabench does not do this")
 
-// gcPercent is that of benthos-delta.
-const gcPercent = 40
-
 func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	heap.Bound()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout))
 }
 

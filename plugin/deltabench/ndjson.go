@@ -44,13 +44,13 @@ type chunk struct {
 
 // chunks encodes the rows of a scan.
 func (b *bench) chunks(ctx context.Context, scan *deltacore.Scan, encoder *encode.Encoder) iter.Seq2[chunk, error] {
-	o := exec.Options[chunk]{Workers: b.target, Budget: b.budget, Size: func(c chunk) int64 { return int64(len(c.text)) }}
+	o := exec.Options[chunk]{Workers: b.target, Budget: b.budget, Size: func(c chunk) int64 { return int64(cap(c.text)) }}
 	return exec.Scoped(ctx, func(ctx context.Context) iter.Seq2[chunk, error] {
 		return exec.Ordered(ctx, scan.Batches(ctx), o, func(_ context.Context, batch deltacore.Batch, emit func(chunk) error) error {
 			defer batch.Record.Release()
 			const most = 4 << 20
 			for part := (encode.Part{Bytes: most}); part.From < int(batch.Record.NumRows()); {
-				text, rows, err := encoder.Lines(batch.Record, part)
+				text, rows, err := encoder.LinesInto(b.oldChunk(), batch.Record, part)
 				if err != nil {
 					return err
 				}
@@ -62,6 +62,16 @@ func (b *bench) chunks(ctx context.Context, scan *deltacore.Scan, encoder *encod
 			return nil
 		})
 	})
+}
+
+// oldChunk is the memory of a chunk that was written, nil when there is none.
+func (b *bench) oldChunk() []byte {
+	select {
+	case text := <-b.written:
+		return text
+	default:
+		return nil
+	}
 }
 
 func (b *bench) writeLines(out *bufio.Writer, chunks iter.Seq2[chunk, error]) error {
@@ -77,6 +87,10 @@ func (b *bench) writeLines(out *bufio.Writer, chunks iter.Seq2[chunk, error]) er
 			return err
 		}
 		rows, bytes = rows+c.rows, bytes+int64(len(c.text))+1
+		select {
+		case b.written <- c.text:
+		default:
+		}
 	}
 	b.result["rows"], b.result["bytes"] = rows, bytes
 	return nil

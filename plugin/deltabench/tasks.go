@@ -14,6 +14,7 @@ import (
 
 	"github.com/benthos-delta/benthos-delta/deltacore"
 	"github.com/benthos-delta/benthos-delta/deltacore/exec"
+	"github.com/benthos-delta/benthos-delta/deltacore/recycle"
 	"github.com/benthos-delta/benthos-delta/limits"
 	"github.com/benthos-delta/benthos-delta/pruning"
 )
@@ -42,6 +43,7 @@ type bench struct {
 	expected expected
 	began    time.Time
 	result   result
+	written  chan []byte // chunks of lines, to be filled again
 }
 
 func newBench(a arguments) (*bench, error) {
@@ -56,6 +58,7 @@ func newBench(a arguments) (*bench, error) {
 	b.began, b.result = time.Now(), result{}
 	decision, err := limits.Decide(limits.ThisHost(), limits.Overrides{})
 	b.target = decision.Target
+	b.written = make(chan []byte, b.target+1)
 	return b, err
 }
 
@@ -99,7 +102,7 @@ func (e expected) byUser() selection {
 }
 
 func (b *bench) open(ctx context.Context) (*deltacore.Table, error) {
-	return deltacore.Open(ctx, b.table, deltacore.Options{Budget: b.budget})
+	return deltacore.Open(ctx, b.table, deltacore.Options{Allocator: new(recycle.Allocator), Budget: b.budget})
 }
 
 func (b *bench) options(s selection) (o deltacore.ScanOptions, err error) {
