@@ -150,7 +150,9 @@ func (r *reloads) loaded() (rows []string) {
 	r.t.Helper()
 	if r.source == nil {
 		r.open()
-	} else {
+	}
+	feed.SettleAtOnce(r.source)
+	for range 2 { // the second look is for a newest version of no bytes
 		check(r.t, r.source.Refresh(r.t.Context()))
 	}
 	for r.behind == nil || !r.behind.Done || r.behind.Version < r.version {

@@ -65,7 +65,7 @@ func TestCommitWithoutAByteIsWaitedFor(t *testing.T) {
 					if l := s.Source.(Behind).Lag(); l.Latest != 0 {
 						t.Errorf("want it waited for, got %+v", l)
 					}
-					s.Source.(*follower).watch.grace = 0
+					SettleAtOnce(s.Source)
 				}
 				want(t, append(row, "version done of tail 1", "caught up with 1 of 1"), s.refreshed())
 			})
