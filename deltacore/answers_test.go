@@ -159,9 +159,9 @@ func TestSampleTableHasTheSameRowsInEveryWay(t *testing.T) {
 	}
 }
 
-// TestCorporaHaveTheSameRowsInEveryWay reads the newest version of all tables in DELTA_CORPORA.
-func TestCorporaHaveTheSameRowsInEveryWay(t *testing.T) {
-	var entries []entry
+// eachCorporaTable visits each table in DELTA_CORPORA once: its folder, its path there and where it can be read.
+func eachCorporaTable(t *testing.T, visit func(folder, path, table string)) {
+	t.Helper()
 	for _, folder := range corporaFolders(t) {
 		var list []expectation
 		unmarshal(t, []byte(readFile(t, filepath.Join(folder, "expected.json"))), &list)
@@ -171,13 +171,20 @@ func TestCorporaHaveTheSameRowsInEveryWay(t *testing.T) {
 				continue
 			}
 			seen[x.Path] = true
-			table := materialize(t, filepath.Join(folder, x.Path))
-			entries = append(entries, entry{x.Path, func(ctx context.Context) error {
-				_, err := sameAnswers(ctx, table, []string{folder})
-				return err
-			}})
+			visit(folder, x.Path, materialize(t, filepath.Join(folder, x.Path)))
 		}
 	}
+}
+
+// TestCorporaHaveTheSameRowsInEveryWay reads the newest version of all tables in DELTA_CORPORA.
+func TestCorporaHaveTheSameRowsInEveryWay(t *testing.T) {
+	var entries []entry
+	eachCorporaTable(t, func(folder, path, table string) {
+		entries = append(entries, entry{path, func(ctx context.Context) error {
+			_, err := sameAnswers(ctx, table, []string{folder})
+			return err
+		}})
+	})
 	for i, err := range runEntries(entries) {
 		if err != nil {
 			t.Errorf("%s: %v", entries[i].id, err)

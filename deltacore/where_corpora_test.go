@@ -183,25 +183,15 @@ func TestCorporaGiveTheRowsOfAnExactFilter(t *testing.T) {
 	var entries []entry
 	var mu sync.Mutex
 	var all asked
-	for _, folder := range corporaFolders(t) {
-		var list []expectation
-		unmarshal(t, []byte(readFile(t, filepath.Join(folder, "expected.json"))), &list)
-		seen := map[string]bool{}
-		for _, x := range list {
-			if seen[x.Path] || strings.Contains(x.Path, "..") {
-				continue
-			}
-			seen[x.Path] = true
-			table := materialize(t, filepath.Join(folder, x.Path))
-			entries = append(entries, entry{x.Path, func(ctx context.Context) error {
-				n, err := comparePredicates(ctx, table, []string{folder})
-				mu.Lock()
-				defer mu.Unlock()
-				all = asked{all.tables + n.tables, all.twice + n.twice, all.predicates + n.predicates}
-				return err
-			}})
-		}
-	}
+	eachCorporaTable(t, func(folder, path, table string) {
+		entries = append(entries, entry{path, func(ctx context.Context) error {
+			n, err := comparePredicates(ctx, table, []string{folder})
+			mu.Lock()
+			defer mu.Unlock()
+			all = asked{all.tables + n.tables, all.twice + n.twice, all.predicates + n.predicates}
+			return err
+		}})
+	})
 	for i, err := range runEntries(entries) {
 		if err != nil {
 			t.Errorf("%s: %v", entries[i].id, err)
